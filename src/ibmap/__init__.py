@@ -1,0 +1,1 @@
+"""Learn Markov network structure from categorical data."""

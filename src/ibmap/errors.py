@@ -1,0 +1,29 @@
+"""The exceptions of ibmap: one line of words for users, no traceback needed.
+
+Every error that a user's data or request can cause is an :class:`IbmapError`; the command line prints
+its message on one line and leaves with exit code 1.
+"""
+
+
+class IbmapError(ValueError):
+    """Base of all errors that a user can mend."""
+
+
+class DataError(IbmapError):
+    """The table cannot be used as it is: unreadable, empty, ragged, missing values, continuous columns."""
+
+
+class UnknownVariableError(IbmapError, KeyError):
+    """A variable was named that the table or the graph does not have."""
+
+    def __str__(self) -> str:
+        """Return the plain message (``KeyError`` would show its repr)."""
+        return str(self.args[0])
+
+
+class RequestError(IbmapError):
+    """The question makes no sense: X = Y, X in Z, contradictory edges, an unknown option."""
+
+
+class DataWarning(UserWarning):
+    """The table is usable, but something in it is probably not what the user meant."""
