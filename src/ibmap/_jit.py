@@ -1,0 +1,43 @@
+"""One way to compile a kernel: serial, free of the GIL, cached on disk where the disk allows it."""
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` on its first call; keep the machine code on disk if a cache folder is writable.
+
+    Kernels are ``nogil`` and serial: threads are driven from outside, over variables. The only freedom given
+    to the compiler is to fuse a multiplication with an addition; sums are never reordered.
+    """
+    try:
+        compiled = numba.njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # numba finds no writable place for its cache
+        return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+    # Numba looks only at the file of the function itself; a kernel also holds the code of those it calls.
+    compiled._cache._cache_file._source_stamp = _source_stamp()
+    return compiled  # type: ignore[no-any-return]
+
+
+def inline(function: F) -> F:
+    """Compile a small function into every kernel that calls it, so that their loops can be vectorised."""
+    return numba.njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+@cache
+def _source_stamp() -> str:
+    """Digest of all kernels of the package: a change in any of them makes all compiled code stale."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(here.rglob("_*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
