@@ -1,0 +1,38 @@
+"""World: synthetic data together with the truth that made it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.graph import Graph
+from ibmap.synthetic.pairwise import PairwiseModel
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Rows and their origin.
+
+    Parameters
+    ----------
+    data : ndarray of uint8, shape (n_rows, n_variables)
+        Column i belongs to variable ``graph.names[i]``.
+    model : PairwiseModel
+        The distribution that the rows were drawn from.
+    """
+
+    data: NDArray[np.uint8]
+    model: PairwiseModel
+
+    def __post_init__(self) -> None:
+        frozen = self.data.view()
+        frozen.flags.writeable = False
+        object.__setattr__(self, "data", frozen)
+
+    @property
+    def graph(self) -> Graph:
+        """The true structure."""
+        return self.model.graph
+
+    def __repr__(self) -> str:
+        return f"World({len(self.data)} rows, {self.graph!r})"
