@@ -1,0 +1,6 @@
+"""The door: any table becomes :class:`CategoricalData`, small-integer codes with names and labels."""
+
+from ibmap.data.loading import load
+from ibmap.data.table import CategoricalData
+
+__all__ = ["CategoricalData", "load"]

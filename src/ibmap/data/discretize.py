@@ -1,0 +1,189 @@
+"""Numbers → intervals: equal-width, quantile, or edges that the user gives."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.data._messages import listing
+from ibmap.data.columns import Coded, Column, Numeric, observed
+from ibmap.data.table import unknown_variable
+from ibmap.errors import DataError
+
+Edges: TypeAlias = tuple[float, ...]
+Bins: TypeAlias = int | Mapping[str, int | Sequence[float]] | None
+
+METHODS = ("equal-width", "quantile")
+
+
+def check_bins(method: str | None, bins: Any) -> None:
+    """Refuse an unknown method, and bins that make no sense, before any data is read."""
+    if method is not None and method not in METHODS:
+        raise DataError(f"discretize must be 'equal-width', 'quantile' or None, not {method!r}")
+    if bins is None:
+        return
+    entries = list(bins.values()) if isinstance(bins, Mapping) else [bins]
+    for entry in entries:
+        if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
+            if entry < 2:
+                raise DataError(f"bins must be at least 2, not {entry}")
+            if method is None:
+                raise DataError(f"bins={entry} needs a method: pass discretize='equal-width' or 'quantile'")
+        elif entry is bins or not _are_edges(entry):
+            raise DataError(
+                f"bins must be a whole number, or map names to whole numbers or ascending edges, "
+                f"not {entry!r}"
+            )
+
+
+def _are_edges(entry: Any) -> bool:
+    if isinstance(entry, str | bytes) or not np.iterable(entry):
+        return False
+    try:
+        edges = np.asarray(list(entry), dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(edges.ndim == 1 and edges.size and (np.diff(edges) > 0).all() and not np.isnan(edges).any())
+
+
+def discretize_columns(
+    columns: list[Column], method: str | None, bins: Bins
+) -> tuple[list[Column], dict[str, Edges]]:
+    """Cut the columns that need it; return all columns and the edges of those that were cut.
+
+    Columns with non-whole values are cut, and so are numbers with more distinct values than bins.
+    A column whose edges are given is always cut; categories, strings and booleans never are.
+    """
+    wanted = bins if isinstance(bins, Mapping) else {}
+    names = [column.name for column in columns]
+    for name in wanted:
+        if name not in names:
+            raise unknown_variable(name, names)
+    default = None if isinstance(bins, Mapping) else bins
+    done: list[Column] = []
+    all_edges: dict[str, Edges] = {}
+    for column in columns:
+        edges = _edges_of(column, method, wanted.get(column.name, default), column.name in wanted)
+        if edges is None or not isinstance(column, Numeric):
+            done.append(column)
+        else:
+            done.append(cut(column, edges))
+            all_edges[column.name] = edges
+    _refuse_continuous(done)
+    return done, all_edges
+
+
+def _edges_of(column: Column, method: str | None, bins: Any, asked: bool) -> Edges | None:
+    """Return the edges that a column is to be cut at, None if it stays as it is."""
+    if not isinstance(column, Numeric):
+        if asked:
+            raise DataError(f"bins are given for column {column.name!r}, which holds no numbers to cut")
+        return None
+    values = column.present()
+    if bins is not None and np.iterable(bins):
+        return _reaching(tuple(float(edge) for edge in bins), values)
+    if method is None or not len(values):
+        return None
+    k = int(1 + np.log2(len(values))) if bins is None else int(bins)
+    distinct = np.unique(values)
+    if len(distinct) <= k and is_whole(distinct):
+        return None
+    return equal_width_edges(values, k) if method == "equal-width" else quantile_edges(values, k)
+
+
+def _reaching(edges: Edges, values: NDArray[Any]) -> Edges:
+    """Return given edges, opened to infinity where values lie beyond them: those were inner edges."""
+    if len(edges) == 1:
+        return (-np.inf, *edges, np.inf)
+    below = (-np.inf,) if len(values) and values.min() < edges[0] else ()
+    above = (np.inf,) if len(values) and values.max() > edges[-1] else ()
+    return (*below, *edges, *above)
+
+
+def equal_width_edges(values: NDArray[Any], k: int) -> Edges:
+    """Return k + 1 equally spaced edges from the smallest to the largest value.
+
+    Examples
+    --------
+    >>> equal_width_edges(np.array([0.5, 1.0, 4.5]), 4)
+    (0.5, 1.5, 2.5, 3.5, 4.5)
+    """
+    low, high = float(values.min()), float(values.max())
+    return _distinct(np.linspace(low, high, k + 1))
+
+
+def quantile_edges(values: NDArray[Any], k: int) -> Edges:
+    """Return the k-quantiles, linearly interpolated, equal ones merged.
+
+    Examples
+    --------
+    >>> quantile_edges(np.array([0.5, 1.0, 2.0, 8.0, 9.0]), 2)
+    (0.5, 2.0, 9.0)
+    >>> quantile_edges(np.array([0.5, 0.5, 0.5, 0.5, 9.0]), 4)
+    (0.5, 9.0)
+    """
+    return _distinct(np.quantile(values.astype(np.float64), np.linspace(0.0, 1.0, k + 1)))
+
+
+def _distinct(edges: NDArray[np.float64]) -> Edges:
+    merged = np.unique(edges).tolist()
+    return (merged[0], merged[0]) if len(merged) == 1 else tuple(merged)  # a constant column: one bin
+
+
+def cut(column: Numeric, edges: Edges) -> Coded:
+    """Return the interval of each value: right-closed, the first with its left end; empty bins are dropped.
+
+    Examples
+    --------
+    >>> column = cut(Numeric("x", np.array([0.1, 1.5, 2.0, 9.0])), (0.1, 1.5, 2.25, 5.0, 9.0))
+    >>> column.codes.tolist(), column.levels
+    ([0, 0, 1, 2], ('[0.1, 1.5]', '(1.5, 2.25]', '(5, 9]'))
+    """
+    codes = np.searchsorted(edges[1:-1], column.values, side="left")
+    if column.missing is not None:
+        codes[column.missing] = -1
+    return observed(Coded(column.name, codes, interval_labels(edges)))
+
+
+def interval_labels(edges: Edges) -> tuple[str, ...]:
+    """Return readable names of the intervals between edges, with as many digits as tell them apart.
+
+    Examples
+    --------
+    >>> interval_labels((1.0, 1.0000001, 2.0))
+    ('[1, 1.0000001]', '(1.0000001, 2]')
+    """
+    n = len(set(edges))
+    digits = next(d for d in range(6, 18) if d == 17 or len({f"{edge:.{d}g}" for edge in edges}) == n)
+    words = [f"{edge:.{digits}g}" for edge in edges]
+    labels = [f"({a}, {b})" if b == "inf" else f"({a}, {b}]" for a, b in pairwise(words)]
+    if words[0] != "-inf":
+        labels[0] = "[" + labels[0][1:]
+    return tuple(labels)
+
+
+def is_whole(values: NDArray[Any]) -> bool:
+    """Whether all values are whole numbers.
+
+    Examples
+    --------
+    >>> is_whole(np.array([1.0, 2.0])), is_whole(np.array([1.5]))
+    (True, False)
+    """
+    return values.dtype.kind != "f" or bool((values == np.floor(values)).all())
+
+
+def _refuse_continuous(columns: list[Column]) -> None:
+    found = [c for c in columns if isinstance(c, Numeric) and not is_whole(c.present())]
+    if not found:
+        return
+    first, values = found[0], np.unique(found[0].present())
+    n = int((values != np.floor(values)).sum())
+    others = f" (so do {listing(c.name for c in found[1:])})" if len(found) > 1 else ""
+    raise DataError(
+        f"column {first.name!r} holds {n} distinct non-integer value{'s' if n > 1 else ''} in "
+        f"{len(first.values)} rows; it looks continuous{others}: "
+        "pass discretize='equal-width' or 'quantile', or drop it"
+    )

@@ -1,0 +1,143 @@
+"""Files: delimited text and Parquet, read by polars after the checks that polars leaves out."""
+
+import csv
+import io
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ibmap.data.frames import read_frame
+from ibmap.data.raw import RawTable, check_shape, duplicate_names
+from ibmap.errors import DataError
+
+SEPARATORS = ",;\t|"
+SAMPLE = 10_000  # rows
+BOM = b"\xef\xbb\xbf"
+
+
+def read_file(path: Path) -> RawTable:
+    """Return the table in a CSV (or other delimited text) or Parquet file."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"there is no file {str(path)!r}") from None
+    except IsADirectoryError:
+        raise DataError(f"{str(path)!r} is a directory, not a file") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
+    raw = raw.removeprefix(BOM)
+    if not raw.strip():
+        raise DataError(f"{str(path)!r} is empty")
+    frame = _parquet(path, raw) if raw.startswith(b"PAR1") else _text(path, raw)
+    table = read_frame(frame)
+    if table is None:
+        raise DataError(f"{str(path)!r} holds no table")
+    return RawTable(table.names, table.n_rows, table.matrix, table.columns)
+
+
+def _parquet(path: Path, raw: bytes) -> Any:
+    import polars as pl
+
+    try:
+        return pl.read_parquet(io.BytesIO(raw))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"{str(path)!r} is not a readable Parquet file: {_first_line(error)}") from None
+
+
+def _text(path: Path, raw: bytes) -> Any:
+    import polars as pl
+
+    header = _header(path, raw)
+    separator = "\t" if path.suffix == ".tsv" else sniff(header)
+    names = tuple(next(csv.reader([header], delimiter=separator)))
+    if len(set(names)) < len(names):
+        raise duplicate_names(names, f" in the first line of {path.name}, which must hold the names")
+    try:
+        frame = _scan(raw, separator)
+    except pl.exceptions.PolarsError as error:
+        _check_lines(path, raw, separator, len(names))
+        raise DataError(f"cannot read {str(path)!r}: {_first_line(error)}") from None
+    if not len(frame):
+        raise DataError(
+            f"{path.name} has a header but no rows: found 0 sample(s) while a minimum of 1 is required"
+        )
+    check_shape(len(frame), names)
+    # polars fills short rows with nulls, so the separators are counted: no row may lack one
+    if b'"' in raw or raw.count(separator.encode()) != (len(frame) + 1) * (len(names) - 1):
+        blank = _check_lines(path, raw, separator, len(names))
+        frame = frame.filter([row not in blank for row in range(len(frame))]) if blank else frame
+    return frame
+
+
+def _scan(raw: bytes, separator: str) -> Any:
+    """Read text with the types that the whole of it calls for, found from a sample where that is safe."""
+    import polars as pl
+
+    try:  # polars infers types ten times slower than it reads; a value that does not fit its type is an error
+        frame = pl.read_csv(io.BytesIO(raw), separator=separator, infer_schema_length=SAMPLE)
+    except pl.exceptions.ComputeError:
+        frame = None
+    if frame is not None and (len(frame) < SAMPLE or not _unseen(frame)):
+        return frame
+    return pl.read_csv(io.BytesIO(raw), separator=separator, infer_schema_length=None)
+
+
+def _unseen(frame: Any) -> bool:
+    """Whether some column had no value in the sample, so that its type was a guess."""
+    head = frame.head(SAMPLE // 2)
+    return any(count == len(head) for count in head.null_count().row(0))
+
+
+def _header(path: Path, raw: bytes) -> str:
+    start = len(raw) - len(raw.lstrip(b"\r\n"))
+    end = min((at for mark in (b"\n", b"\r") if (at := raw.find(mark, start)) >= 0), default=len(raw))
+    return _decoded(path, raw[start:end])
+
+
+def sniff(header: str) -> str:
+    """Return the separator that a header line most likely uses.
+
+    Examples
+    --------
+    >>> sniff("age;sex;weight, kg")
+    ';'
+    """
+    counts = Counter(re.sub('"[^"]*"', "", header))
+    return max(SEPARATORS, key=lambda mark: counts[mark])
+
+
+def _check_lines(path: Path, raw: bytes, separator: str, n_columns: int) -> set[int]:
+    """Refuse the first line with too few or too many fields; return which rows are blank lines."""
+    text = _decoded(path, raw).lstrip("\r\n")
+    line = 1 + raw.count(b"\n", 0, len(raw) - len(raw.lstrip(b"\r\n")))
+    skipped = line - 1
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    blank = set()
+    try:
+        for i, row in enumerate(reader):
+            if row and len(row) != n_columns:
+                raise DataError(
+                    f"line {line} of {path.name} has {len(row)} field{'s' if len(row) > 1 else ''} "
+                    f"where the header has {n_columns}"
+                )
+            if not row:
+                blank.add(i - 1)
+            line = skipped + reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"line {line} of {path.name} cannot be read: {error}") from None
+    return blank
+
+
+def _decoded(path: Path, raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = 1 + raw.count(b"\n", 0, error.start)
+        raise DataError(
+            f"{path.name} is not UTF-8 text (line {line}, byte 0x{raw[error.start]:02x}): save it as UTF-8"
+        ) from None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]

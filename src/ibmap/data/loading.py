@@ -1,0 +1,112 @@
+"""`load`: the one way into the library for data."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ibmap.data._messages import listing
+from ibmap.data.arrays import encode_matrix
+from ibmap.data.columns import Coded, Column, encode_numbers
+from ibmap.data.discretize import Bins, check_bins, discretize_columns
+from ibmap.data.missing import apply_policy, check_finite, check_policy, with_category
+from ibmap.data.raw import RawTable
+from ibmap.data.sources import read
+from ibmap.data.table import CategoricalData, smallest_dtype
+from ibmap.errors import DataWarning
+
+MANY_ROWS = 10  # in fewer rows, all values being different is no sign of an identifier
+
+
+def load(
+    source: Any, *, missing: str = "error", discretize: str | None = None, bins: Bins = None
+) -> CategoricalData:
+    """Turn any table into :class:`CategoricalData`.
+
+    Parameters
+    ----------
+    source : table
+        A pandas, polars or Arrow frame, a NumPy array, a list of rows, a dict of columns, the path of a CSV
+        (or otherwise delimited) or Parquet file, or a ``CategoricalData``, which is returned as it is.
+    missing : {"error", "drop", "category", "testwise"}
+        Refuse missing values; drop incomplete rows; make them a level of their own, labelled None and sorted
+        last; or keep them as code -1, so that each test uses the rows complete in its own columns.
+    discretize : {"equal-width", "quantile"}, optional
+        How to cut columns with non-whole values, and numbers with more distinct values than bins, into
+        right-closed intervals (the first includes its left end). Without it such values are refused.
+    bins : int or dict, optional
+        The number of bins, by default ``int(1 + log2(N))`` for N values; or a dict from names to numbers of
+        bins or to ascending edges. Edges beyond which values lie are inner: the outermost bin is then open.
+
+    Returns
+    -------
+    CategoricalData
+        Levels are in ascending order; declared categories (pandas Categorical, polars Enum) keep their order
+        and stay even if no row has them. Of the bins only those that some row falls in are levels.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be used as it is; the message says what to do.
+
+    Examples
+    --------
+    >>> table = {"smoker": ["yes", "no", "yes"], "age": [31.5, 40.25, 58.0]}
+    >>> data = load(table, discretize="quantile", bins=2)
+    >>> data.levels
+    (('no', 'yes'), ('[31.5, 40.25]', '(40.25, 58]'))
+    >>> data.codes.tolist(), data.bin_edges
+    ([[1, 0, 1], [0, 0, 1]], {'age': (31.5, 40.25, 58.0)})
+    """
+    check_policy(missing)
+    check_bins(discretize, bins)
+    if isinstance(source, CategoricalData):
+        return source
+    table = read(source)
+    encoded, declared = None, set[str]()
+    if table.matrix is not None and discretize is None and bins is None:
+        encoded = encode_matrix(table.matrix)
+    if encoded is not None:
+        data = CategoricalData(encoded[0], table.names, encoded[1], backend=table.backend)
+    else:
+        data, declared = _load_columns(table, missing, discretize, bins)
+    _warn_of_identifiers(data, declared)
+    return data
+
+
+def _load_columns(
+    table: RawTable, missing: str, discretize: str | None, bins: Bins
+) -> tuple[CategoricalData, set[str]]:
+    """Return the data, and the names of the variables whose levels were declared."""
+    columns = table.as_columns()
+    check_finite(columns)
+    columns = apply_policy(columns, missing)
+    columns, edges = discretize_columns(columns, discretize, bins)
+    coded = [_coded(column, missing) for column in columns]
+    widest = max(len(column.levels) for column in coded)
+    codes = np.empty((len(coded), len(coded[0].codes)), dtype=smallest_dtype(widest))
+    for row, column in zip(codes, coded, strict=True):
+        row[:] = column.codes
+    levels = tuple(column.levels for column in coded)
+    declared = {column.name for column in coded if column.declared}
+    return CategoricalData(codes, table.names, levels, edges, table.backend), declared
+
+
+def _coded(column: Column, missing: str) -> Coded:
+    coded = column if isinstance(column, Coded) else encode_numbers(column)
+    return with_category(coded) if missing == "category" else coded
+
+
+def _warn_of_identifiers(data: CategoricalData, declared: set[str]) -> None:
+    """Warn of columns with as many levels as rows: each row is its own category."""
+    if data.n_rows < MANY_ROWS:
+        return
+    found = [data.names[i] for i in np.flatnonzero(data.cardinalities >= data.n_rows)]
+    found = [name for name in found if name not in declared]
+    if found:
+        warnings.warn(
+            f"as many levels as rows ({data.n_rows}) in {listing(found)}: it looks like an identifier; "
+            "consider dropping it",
+            DataWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,68 @@
+"""What to do about missing values, before columns are cut or coded."""
+
+import numpy as np
+
+from ibmap.data._messages import infinite, listing
+from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.errors import DataError
+
+POLICIES = ("error", "drop", "category", "testwise")
+
+
+def check_policy(policy: object) -> None:
+    """Refuse an unknown policy."""
+    if policy not in POLICIES:
+        raise DataError(f"missing must be 'error', 'drop', 'category' or 'testwise', not {policy!r}")
+
+
+def check_finite(columns: list[Column]) -> None:
+    """Refuse infinities: no policy and no bin can make a category of them."""
+    for column in columns:
+        if isinstance(column, Numeric) and column.values.dtype.kind == "f" and np.isinf(column.values).any():
+            raise infinite(column.name)
+
+
+def apply_policy(columns: list[Column], policy: str) -> list[Column]:
+    """Return the columns after the policy; ``"category"`` and ``"testwise"`` leave the rows alone.
+
+    Examples
+    --------
+    >>> from ibmap.data.columns import column_of
+    >>> x = column_of("x", np.array([1.0, np.nan, 2.0]))
+    >>> apply_policy([x], "drop")[0].values.tolist()
+    [1.0, 2.0]
+    """
+    absent = {column.name: mask for column in columns if (mask := column.missing) is not None}
+    if not absent:
+        return columns
+    if policy == "error":
+        counted = [f"{name!r} ({int(mask.sum())})" for name, mask in absent.items()]
+        more = f" and {len(counted) - 5} more columns" if len(counted) > 5 else ""
+        raise DataError(
+            f"missing values (NaN, null or empty cells) in {', '.join(counted[:5])}{more}: "
+            "pass missing='drop', 'category' or 'testwise'"
+        )
+    if policy == "drop":
+        keep = ~np.logical_or.reduce(list(absent.values()))
+        if not keep.any():
+            raise DataError("missing='drop' leaves no row: every row has a missing value")
+        return [column.rows(keep) for column in columns]
+    if policy == "testwise" and (empty := [name for name, mask in absent.items() if mask.all()]):
+        raise DataError(f"no value at all in {listing(empty)}: drop the column")
+    return columns
+
+
+def with_category(column: Coded) -> Coded:
+    """Return the column with its missing values as a last level, labelled None.
+
+    Examples
+    --------
+    >>> column = with_category(Coded("x", np.array([0, -1]), ("a",)))
+    >>> column.codes.tolist(), column.levels
+    ([0, 1], ('a', None))
+    """
+    mask = column.missing
+    if mask is None:
+        return column
+    codes = np.where(mask, len(column.levels), column.codes)
+    return Coded(column.name, codes, (*column.levels, None), column.declared)

@@ -1,0 +1,161 @@
+"""What every later room receives: codes, names, levels."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.data._messages import listing
+from ibmap.errors import DataError, UnknownVariableError
+
+
+def smallest_dtype(n_levels: int) -> type[np.signedinteger[Any]]:
+    """Return the narrowest integer type that holds the codes of ``n_levels`` levels.
+
+    Examples
+    --------
+    >>> smallest_dtype(127).__name__, smallest_dtype(128).__name__, smallest_dtype(32768).__name__
+    ('int8', 'int16', 'int32')
+    """
+    if n_levels <= 127:
+        return np.int8
+    return np.int16 if n_levels <= 32767 else np.int32
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CategoricalData:
+    """A table of categorical variables as small-integer codes, one row of ``codes`` per variable.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_variables, n_rows)
+        ``codes[i, r]`` is the position in ``levels[i]`` of the value of variable ``i`` in row ``r``; -1 is
+        a missing value. Stored C-contiguous, read-only, in the narrowest of int8, int16 and int32.
+    names : tuple of str
+        The variables, in the order of the columns.
+    levels : tuple of tuples
+        The labels of each variable, in code order.
+    bin_edges : mapping of str to tuple of float
+        The edges of the variables that were discretised.
+    backend : {"pandas", "polars", "pyarrow"} or None
+        The library of the frame that the user brought, so that results can come back in it.
+
+    Examples
+    --------
+    >>> data = CategoricalData(np.array([[0, 1, 1], [0, 0, 1]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
+    >>> data
+    CategoricalData(2 variables, 3 rows)
+    >>> data.codes.dtype.name, data.cardinalities.tolist(), data.index("wet")
+    ('int8', [2, 2], 1)
+    """
+
+    codes: NDArray[np.signedinteger[Any]]
+    names: tuple[str, ...]
+    levels: tuple[tuple[Hashable, ...], ...]
+    bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    backend: str | None = None
+
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        levels = tuple(map(tuple, self.levels))
+        codes = np.asarray(self.codes)
+        _check_parts(codes, names, levels)
+        dtype = smallest_dtype(max(map(len, levels), default=0))
+        codes = np.ascontiguousarray(codes, dtype=dtype).view()
+        codes.flags.writeable = False
+        object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "bin_edges", dict(self.bin_edges))
+
+    def __repr__(self) -> str:
+        return f"CategoricalData({self.n_variables} variables, {self.n_rows} rows)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CategoricalData, (self.codes, self.names, self.levels, self.bin_edges, self.backend)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return int(self.codes.shape[0])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def cardinalities(self) -> NDArray[np.int64]:
+        """Number of levels of each variable."""
+        sizes = np.fromiter(map(len, self.levels), dtype=np.int64, count=len(self.levels))
+        sizes.flags.writeable = False
+        return sizes
+
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether some code is -1."""
+        return bool(self.codes.size) and bool(self.codes.min() < 0)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def index(self, name: str) -> int:
+        """Return the position of the variable ``name``.
+
+        Examples
+        --------
+        >>> data = CategoricalData(np.array([[0, 1], [0, 0]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
+        >>> data.index("wet")
+        1
+        >>> data.index("rian")
+        Traceback (most recent call last):
+            ...
+        ibmap.errors.UnknownVariableError: there is no variable 'rian'; did you mean 'rain'?
+        """
+        try:
+            return self._positions[name]
+        except (KeyError, TypeError):
+            raise unknown_variable(name, self.names) from None
+
+    def indices(self, names: Iterable[str]) -> tuple[int, ...]:
+        """Return the positions of several variables (a single name counts as one).
+
+        Examples
+        --------
+        >>> data = CategoricalData(np.array([[0, 1], [0, 0]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
+        >>> data.indices(["wet", "rain"])
+        (1, 0)
+        """
+        return tuple(self.index(name) for name in ((names,) if isinstance(names, str) else names))
+
+
+def unknown_variable(name: object, names: Iterable[str]) -> UnknownVariableError:
+    """Return the error for a name that is not in the table, with the closest one that is."""
+    known = list(names)
+    close = get_close_matches(str(name), known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the table has {listing(known)}"
+    return UnknownVariableError(f"there is no variable {name!r}; {hint}")
+
+
+def _check_parts(
+    codes: NDArray[Any], names: tuple[str, ...], levels: tuple[tuple[Hashable, ...], ...]
+) -> None:
+    """Refuse parts that do not fit together: kernels trust the codes and check no bounds."""
+    if codes.ndim != 2 or codes.dtype.kind not in "iu":
+        raise DataError(
+            f"codes must be a 2-D array of integers, not {codes.ndim}-D {codes.dtype}: one row per variable"
+        )
+    if not len(codes) == len(names) == len(levels):
+        raise DataError(f"{len(codes)} rows of codes, {len(names)} names and {len(levels)} tuples of levels")
+    if len(set(names)) < len(names):
+        raise DataError("two variables have the same name")
+    if not codes.size:
+        return
+    highest = codes.max(axis=1)
+    for i in np.flatnonzero((codes.min(axis=1) < -1) | (highest >= [len(labels) for labels in levels])):
+        raise DataError(f"codes of variable {names[i]!r} lie outside -1..{len(levels[i]) - 1}")

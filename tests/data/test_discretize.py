@@ -1,0 +1,130 @@
+"""Cutting agrees with pandas, and what must not be cut is not."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibmap.data import load
+from ibmap.data.discretize import interval_labels
+
+SKEWED = np.random.default_rng(5).lognormal(size=400)
+LUMPY = np.round(np.random.default_rng(6).normal(size=400), 1)
+
+
+def dense(codes: pd.Series) -> np.ndarray:
+    """Codes without gaps: bins that no row falls in are no levels of ours."""
+    return np.unique(codes, return_inverse=True)[1]
+
+
+@pytest.mark.parametrize("values", [SKEWED, LUMPY], ids=["skewed", "lumpy"])
+@pytest.mark.parametrize("k", [2, 3, 5, 10])
+def test_agrees_with_pandas(values: np.ndarray, k: int) -> None:
+    table = {"x": values, "y": np.zeros(len(values), int)}
+    quantile = load(table, discretize="quantile", bins=k)
+    theirs, edges = pd.qcut(values, k, labels=False, retbins=True, duplicates="drop")
+    assert np.array_equal(quantile.codes[0], dense(theirs))
+    assert np.allclose(quantile.bin_edges["x"], edges)
+    width = load(table, discretize="equal-width", bins=k)
+    assert np.array_equal(width.codes[0], dense(pd.cut(values, k, labels=False)))
+    assert width.bin_edges["x"][0] == values.min()
+    assert width.bin_edges["x"][-1] == values.max()
+    assert list(width.bin_edges) == ["x"]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(-1e6, 1e6).map(lambda v: v + 0.5), min_size=2, max_size=60),
+    st.integers(2, 8),
+    st.sampled_from(["equal-width", "quantile"]),
+)
+def test_every_value_lies_in_its_interval(values: list[float], k: int, method: str) -> None:
+    values = [*values, 0.25]
+    data = load({"x": values, "y": [0] * len(values)}, discretize=method, bins=k)
+    edges = np.array(data.bin_edges["x"])
+    assert len(edges) - 1 <= k
+    assert len(set(data.levels[0])) == len(data.levels[0])
+    codes = data.codes[0].astype(int)
+    bins = dict(zip(interval_labels(data.bin_edges["x"]), pairwise(edges), strict=True))
+    for value, code in zip(values, codes, strict=True):
+        low, high = bins[data.levels[0][code]]
+        assert low < value <= high or value == low == edges[0]
+    order = np.argsort(values)
+    assert (np.diff(codes[order]) >= 0).all()
+    assert set(codes) == set(range(len(data.levels[0])))
+
+
+def test_number_of_bins_by_default() -> None:
+    data = load({"x": SKEWED, "y": SKEWED > 1}, discretize="quantile")
+    assert data.cardinalities.tolist() == [int(1 + np.log2(400)), 2]
+
+
+def test_only_numbers_with_many_values_are_cut() -> None:
+    n = 60
+    frame = pd.DataFrame(
+        {
+            "few": np.arange(n) % 4,
+            "few floats": np.arange(n) % 4 * 1.0,
+            "many": np.arange(n) // 2,
+            "many floats": np.arange(n) // 2 * 1.0,
+            "halves": np.arange(n) % 2 / 2,
+            "flag": np.arange(n) % 2 == 0,
+            "word": [str(i // 2) for i in range(n)],
+            "category": pd.Categorical(np.arange(n) // 2),
+        }
+    )
+    data = load(frame, discretize="equal-width", bins=4)
+    assert list(data.bin_edges) == ["many", "many floats", "halves"]
+    assert data.cardinalities.tolist() == [4, 4, 4, 4, 2, 2, 30, 30]
+    assert data.levels[0] == data.levels[1] == (0, 1, 2, 3)
+    array = load(frame[["few", "many"]].to_numpy(), discretize="equal-width", bins=4)
+    assert list(array.bin_edges) == ["x1"]
+
+
+def test_bins_by_name() -> None:
+    table = {"a": SKEWED, "b": SKEWED, "c": SKEWED, "d": np.arange(400) % 3}
+    data = load(table, discretize="quantile", bins={"a": 2, "b": [1.0], "d": [0, 1, 2]})
+    assert data.cardinalities.tolist() == [2, 2, 9, 2]
+    assert data.bin_edges["b"] == (-np.inf, 1.0, np.inf)
+    assert data.levels[1] == ("(-inf, 1]", "(1, inf)")
+    assert data.bin_edges["d"] == (0.0, 1.0, 2.0)
+    assert data.levels[3] == ("[0, 1]", "(1, 2]")
+    assert np.array_equal(data.codes[1], SKEWED > 1)
+
+
+def test_given_edges_need_no_method_and_may_be_inner_or_outer() -> None:
+    x = [0.5, 1.5, 2.5, 1.0]
+    assert load({"x": x, "y": x}, bins={"x": [0.5, 1, 2.5], "y": [1, 2]}).levels == (
+        ("[0.5, 1]", "(1, 2.5]"),
+        ("(-inf, 1]", "(1, 2]", "(2, inf)"),
+    )
+
+
+def test_missing_values_stay_out_of_the_edges() -> None:
+    x = [0.5, np.nan, 1.5, 2.5]
+    data = load({"x": x, "y": [1, 1, 1, 1]}, missing="testwise", discretize="equal-width", bins=2)
+    assert data.codes[0].tolist() == [0, -1, 0, 1]
+    assert data.bin_edges["x"] == (0.5, 1.5, 2.5)
+    data = load({"x": x, "y": [1, 1, 1, 1]}, missing="category", discretize="equal-width", bins=2)
+    assert data.levels[0] == ("[0.5, 1.5]", "(1.5, 2.5]", None)
+
+
+@pytest.mark.parametrize("method", ["equal-width", "quantile"])
+def test_a_constant_column_has_one_bin(method: str) -> None:
+    data = load({"x": [0.5, 0.5], "y": [0, 1]}, discretize=method)
+    assert data.levels[0] == ("[0.5, 0.5]",)
+    assert data.codes[0].tolist() == [0, 0]
+
+
+def test_empty_bins_are_no_levels() -> None:
+    data = load({"x": [0.5, 1.0, 10.0], "y": [0, 1, 0]}, discretize="equal-width", bins=10)
+    assert data.levels[0] == ("[0.5, 1.45]", "(9.05, 10]")
+    assert len(data.bin_edges["x"]) == 11
+
+
+def test_labels_have_as_many_digits_as_tell_them_apart() -> None:
+    edges = (1e6, 1e6 + 0.1, 1e6 + 0.2)
+    assert interval_labels(edges) == ("[1000000, 1000000.1]", "(1000000.1, 1000000.2]")
