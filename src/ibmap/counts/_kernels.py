@@ -1,0 +1,270 @@
+"""Rows → sets of rows → counts. The only kernels that see rows.
+
+A set of rows is held as the non-zero 64-bit words of its bit mask. Conditioning on a column splits every set
+into one set per observed level, in the order of the levels, so a partition costs at most one word per row
+however many columns it has been refined by, and its order does not depend on the order of the rows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._jit import allocating_kernel, kernel
+from ibmap.counts._popcount import count_8, count_32, popcount
+
+Ints = NDArray[np.int64]
+
+
+class Packed(NamedTuple):
+    """A table as bits. Variables with more than ``WIDE`` levels keep their codes instead."""
+
+    n_rows: int
+    levels: Ints  #: number of levels of each variable
+    first: Ints  #: row of ``level_bits`` that holds level 0 of each variable; -1 if wide
+    level_bits: NDArray[np.uint64]  #: (Σ levels, words): which rows have this level
+    blocks: Ints  #: (blocks, 5): levels, first and last position in ``order``, first column, columns per level
+    order: Ints  #: the narrow, complete variables, by number of levels, then by index
+    loose: Ints  #: the other variables: wide, or with missing values; they are counted one by one
+    columns: NDArray[np.uint64]  #: (words, columns): levels 1, 2, ... of the blocks, word-major
+    totals: NDArray[np.int32]  #: set bits of each column
+    wide: Ints  #: row of ``wide_codes`` of each variable; -1 if narrow
+    wide_codes: NDArray[np.int32]  #: (wide variables, rows), -1 is missing
+
+
+class Sets(NamedTuple):
+    """Three partitions of the rows side by side (two to refine to and fro, one to keep), each as bit masks."""
+
+    words: NDArray[np.uint32]  #: (3, rows): index of each non-zero word
+    masks: NDArray[np.uint64]  #: (3, rows): the word
+    start: Ints  #: (3, rows + 1): first word of each set
+    size: Ints  #: (3, rows): number of rows of each set
+    code: Ints  #: (3, rows): level of the last refining variable in each set
+    child: Ints  #: (3, rows + 1): first set that each set of the source was split into
+    keys: Ints  #: (rows,): room for sorting the rows of one set
+
+
+@kernel
+def pack_levels(codes: NDArray[np.int8], levels: Ints, first: Ints, out: NDArray[np.uint64]) -> None:
+    """Set bit r of ``out[first[v] + b]`` where ``codes[v, r] == b``, eight rows at a time."""
+    low, high = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
+    gather = np.uint64(0x0102040810204080)
+    ones = np.uint64(0x0101010101010101)
+    for v in range(codes.shape[0]):
+        eights = codes[v].view(np.uint64)  # rows are padded with -1 to a multiple of 64
+        for b in range(levels[v]):
+            row = out[first[v] + b]
+            pattern = np.uint64(b) * ones
+            for w in range(row.size):
+                word = np.uint64(0)
+                for k in range(8):
+                    differs = eights[8 * w + k] ^ pattern
+                    zero_bytes = ~(((differs & low) + low) | differs | low) & high
+                    byte = ((zero_bytes >> np.uint64(7)) * gather) >> np.uint64(56)
+                    word |= byte << np.uint64(8 * k)
+                row[w] = word
+
+
+@kernel
+def rows_with(packed: Packed, sets: Sets, to: int, variable: int) -> int:
+    """Put all rows where ``variable`` is observed into one set. Returns the number of sets: 1, or 0 if empty."""
+    words, masks = sets.words[to], sets.masks[to]
+    first, n_words, end, size = packed.first[variable], packed.level_bits.shape[1], 0, np.uint64(0)
+    for w in range(n_words):
+        mask = np.uint64(0)
+        if first >= 0:
+            for level in range(packed.levels[variable]):
+                mask |= packed.level_bits[first + level, w]
+        else:
+            codes = packed.wide_codes[packed.wide[variable]]
+            for row in range(64 * w, min(64 * w + 64, packed.n_rows)):
+                if codes[row] >= 0:
+                    mask |= np.uint64(1) << np.uint64(row % 64)
+        if mask:
+            words[end] = w
+            masks[end] = mask
+            size += popcount(mask)
+            end += 1
+    sets.start[to, 0] = 0
+    sets.start[to, 1] = end
+    sets.size[to, 0] = size
+    sets.code[to, 0] = 0
+    return 1 if end else 0
+
+
+@kernel
+def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
+    """Split every set by the levels of ``variable``; rows where it is missing are left out."""
+    if packed.first[variable] < 0:
+        return _split_wide(packed, sets, source, n_sets, to, variable)
+    words, masks, start = sets.words[source], sets.masks[source], sets.start[source]
+    new_words, new_masks, new_start = sets.words[to], sets.masks[to], sets.start[to]
+    new_size, new_code, child = sets.size[to], sets.code[to], sets.child[to]
+    end = 0
+    n_new = 0
+    new_start[0] = 0
+    for s in range(n_sets):
+        child[s] = n_new
+        for level in range(packed.levels[variable]):
+            bits = packed.level_bits[packed.first[variable] + level]
+            size = np.uint64(0)
+            for i in range(start[s], start[s + 1]):
+                mask = masks[i] & bits[words[i]]
+                if mask:
+                    new_words[end] = words[i]
+                    new_masks[end] = mask
+                    size += popcount(mask)
+                    end += 1
+            if size:
+                new_size[n_new] = size
+                new_code[n_new] = level
+                n_new += 1
+                new_start[n_new] = end
+    child[n_sets] = n_new
+    return n_new
+
+
+@kernel
+def _split_wide(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
+    """Split by a variable of many levels: sort the rows of each set by code, then walk the runs."""
+    codes = packed.wide_codes[packed.wide[variable]]
+    words, masks, start = sets.words[to], sets.masks[to], sets.start[to]
+    size, code, child = sets.size[to], sets.code[to], sets.child[to]
+    end, n_new = 0, 0
+    start[0] = 0
+    for s in range(n_sets):
+        child[s] = n_new
+        n = rows_by_code(packed, sets, source, s, codes)
+        previous = -1
+        for key in sets.keys[:n]:
+            row = key % packed.n_rows
+            word, bit = np.uint32(row // 64), np.uint64(1) << np.uint64(row % 64)
+            if codes[row] != previous:
+                previous = codes[row]
+                size[n_new], code[n_new] = 0, previous
+                n_new += 1
+            if end > start[n_new - 1] and words[end - 1] == word:
+                masks[end - 1] |= bit
+            else:
+                words[end], masks[end] = word, bit
+                end += 1
+            size[n_new - 1] += 1
+            start[n_new] = end
+    child[n_sets] = n_new
+    return n_new
+
+
+@kernel
+def rows_by_code(packed: Packed, sets: Sets, source: int, one: int, codes: NDArray[np.int32]) -> int:
+    """Fill ``sets.keys`` with code * n_rows + row of the rows of a set, sorted (Shell sort). Returns how many."""
+    keys, n = sets.keys, 0
+    for i in range(sets.start[source, one], sets.start[source, one + 1]):
+        mask = sets.masks[source, i]
+        while mask:
+            row = 64 * np.int64(sets.words[source, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
+            mask &= mask - np.uint64(1)
+            if codes[row] >= 0:
+                keys[n] = np.int64(codes[row]) * packed.n_rows + row
+                n += 1
+    gap = n
+    while gap > 1:
+        gap = max(1, (4 * gap) // 9)
+        for i in range(gap, n):
+            key, j = keys[i], i
+            while j >= gap and keys[j - gap] > key:
+                keys[j] = keys[j - gap]
+                j -= gap
+            keys[j] = key
+    return n
+
+
+@kernel
+def slices_of(packed: Packed, sets: Sets, x: int, given: Ints) -> tuple[int, int]:
+    """Split the rows that know x by every variable in ``given``, then each slice by x (into place 2).
+
+    Returns (the place of the slices, 0 or 1; their number).
+    """
+    here = 0
+    n_slices = rows_with(packed, sets, here, x)
+    for variable in given:
+        n_slices = split(packed, sets, here, n_slices, 1 - here, variable)
+        here = 1 - here
+    split(packed, sets, here, n_slices, 2, x)
+    return here, n_slices
+
+
+@kernel
+def level_of(packed: Packed, variable: int, row: int) -> int:
+    """Return the code of a variable in one row (-1 if missing)."""
+    if packed.first[variable] < 0:
+        return np.int64(packed.wide_codes[packed.wide[variable], row])
+    word, bit = row // 64, np.uint64(1) << np.uint64(row % 64)
+    for level in range(packed.levels[variable]):
+        if packed.level_bits[packed.first[variable] + level, word] & bit:
+            return level
+    return -1
+
+
+@kernel
+def first_row(sets: Sets, where: int, one: int) -> int:
+    """Return the first row of a set."""
+    i = sets.start[where, one]
+    mask = sets.masks[where, i]
+    return 64 * np.int64(sets.words[where, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
+
+
+@kernel
+def count_columns(
+    packed: Packed, sets: Sets, where: int, one: int, column: int, n_columns: int, out: NDArray[np.int32]
+) -> None:
+    """Count the rows of one set in each of ``n_columns`` (a multiple of 8) columns."""
+    words, masks = sets.words[where], sets.masks[where]
+    first, last = sets.start[where, one], sets.start[where, one + 1]
+    c = 0
+    while c + 32 <= n_columns:
+        count_32(words, masks, first, last, packed.columns, column + c, out, c)
+        c += 32
+    while c < n_columns:
+        count_8(words, masks, first, last, packed.columns, column + c, out, c)
+        c += 8
+
+
+@allocating_kernel
+def cells_of(
+    packed: Packed, sets: Sets, n_slices: int, spare: int, y: int, cells: Ints, n: int
+) -> tuple[Ints, int]:
+    """Append the observed cells of y against the sets of (slice, x): rows slice, x, y, count of ``cells``.
+
+    Slices without a row that knows y are skipped. Returns (cells, perhaps moved to a larger array; their number).
+    """
+    n_cells = split(packed, sets, 2, sets.child[2, n_slices], spare, y)
+    child, code, size = sets.child[spare], sets.code[spare], sets.size[spare]
+    while n + n_cells > cells.shape[1]:
+        cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
+    observed = 0
+    for k in range(n_slices):
+        begin = n
+        for s in range(sets.child[2, k], sets.child[2, k + 1]):
+            for c in range(child[s], child[s + 1]):
+                cells[0, n], cells[1, n] = observed, sets.code[2, s]
+                cells[2, n], cells[3, n] = code[c], size[c]
+                n += 1
+        observed += n > begin
+    return cells, n
+
+
+@allocating_kernel
+def count_cells(
+    packed: Packed, sets: Sets, x: int, ys: Ints, which: Ints, given: Ints, start: Ints
+) -> tuple[Ints, Ints]:
+    """Observed cells of x against each ``ys[t]`` given set ``which[t]``: (first cell of each table, cells)."""
+    cells = np.empty((4, 1024), np.int64)
+    first = np.zeros(ys.size + 1, np.int64)
+    n, here, n_slices, current = 0, 0, 0, -1
+    for t in range(ys.size):
+        if which[t] != current:
+            current = which[t]
+            here, n_slices = slices_of(packed, sets, x, given[start[current] : start[current + 1]])
+        cells, n = cells_of(packed, sets, n_slices, 1 - here, ys[t], cells, n)
+        first[t + 1] = n
+    return first, cells[:, :n].copy()

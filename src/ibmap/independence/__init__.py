@@ -1,0 +1,19 @@
+"""Tables of counts → how probable is independence: one protocol, several tests."""
+
+from ibmap.independence.base import Answers, BoundTest, FunctionTest, IndependenceTest, TableTest
+from ibmap.independence.bayesian import BayesianTest
+from ibmap.independence.contingency import ChiSquareTest, GSquareTest, MutualInformationTest
+from ibmap.independence.oracle import OracleTest
+
+__all__ = [
+    "Answers",
+    "BayesianTest",
+    "BoundTest",
+    "ChiSquareTest",
+    "FunctionTest",
+    "GSquareTest",
+    "IndependenceTest",
+    "MutualInformationTest",
+    "OracleTest",
+    "TableTest",
+]

@@ -1,0 +1,123 @@
+"""exp, log1p and log-gamma in a form that LLVM can run on several numbers at once.
+
+Calls into the C library cannot be vectorised; these can, which makes them 3 to 4 times faster in loops over
+variables. Each is accurate to an ulp or two on the range that it is written for (``tests/independence``
+compares them with NumPy and SciPy).
+"""
+
+import math
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from ibmap._jit import inline, kernel
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
+_ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the rounded integer in the low bits
+_ROUND_BITS = 0x4338000000000000
+_SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
+_HALF_LOG_2PI = 0.9189385332046727
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _bits(typing_context: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _float(typing_context: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+@inline
+def exp(t: float) -> float:
+    """Return e**t for t <= 0 (0 below -708): t = k ln 2 + r, then a Taylor polynomial in r."""
+    rounded = max(t, -708.0) * _LOG2_E + _ROUND
+    k = rounded - _ROUND
+    r = (max(t, -708.0) - k * _LN2_HIGH) - k * _LN2_LOW
+    p = 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    scaled = _float(_bits(p) + (_bits(rounded) << 52))
+    return scaled if t >= -708.0 else 0.0
+
+
+@inline
+def log1p(m: float) -> float:
+    """Return log(1 + m) for m >= 0: 1 + m = 2**k (1 + f), then a polynomial in f / (2 + f)."""
+    u = 1.0 + m
+    lost = (m - (u - 1.0)) / u  # what rounding 1 + m lost
+    k = (_bits(u) - _SQRT_HALF_BITS) >> 52
+    f = _float(_bits(u) - (k << 52)) - 1.0
+    exponent = _float(k + _ROUND_BITS) - _ROUND
+    s = f / (2.0 + f)
+    z = s * s
+    p = 1.531383769920937332e-01 + z * 1.479819860511658591e-01
+    p = 1.818357216161805012e-01 + z * p
+    p = 2.222219843214978396e-01 + z * p
+    p = 2.857142874366239149e-01 + z * p
+    p = 3.999999999940941908e-01 + z * p
+    p = 6.666666666666735130e-01 + z * p
+    half = 0.5 * f * f
+    return exponent * _LN2_HIGH - ((half - (s * (half + z * p) + (exponent * _LN2_LOW + lost))) - f)
+
+
+@inline
+def softplus(t: float) -> float:
+    """Return log(1 + e**t)."""
+    return max(t, 0.0) + log1p(exp(-abs(t)))
+
+
+@kernel
+def log_gamma(z: float) -> float:
+    """Return log Γ(z) for z > 0: step up to 10, then Stirling's series."""
+    product = 1.0
+    while z < 10.0:
+        product *= z
+        z += 1.0
+    w = 1.0 / (z * z)
+    series = 1.0 / 1188.0 - w * (691.0 / 360360.0 - w / 156.0)
+    series = 1.0 / 12.0 - w * (1.0 / 360.0 - w * (1.0 / 1260.0 - w * (1.0 / 1680.0 - w * series)))
+    return (z - 0.5) * math.log(z) - z + _HALF_LOG_2PI + series / z - math.log(product)
+
+
+@kernel
+def log_rising(a: float, n: int) -> float:
+    """Return log Γ(a + n) - log Γ(a); for small n as the product that it is, so that no digit cancels."""
+    if n > 64:
+        return log_gamma(a + n) - log_gamma(a)
+    total, product = 0.0, 1.0
+    for i in range(n):
+        product *= a + i
+        if product > 1e200:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
+@kernel
+def log_one_minus_exp(log_p: float) -> float:
+    """Return log(1 - e**log_p) for log_p <= 0, accurate at both ends."""
+    if log_p > -0.6931471805599453:
+        return math.log(-math.expm1(log_p))
+    return math.log1p(-math.exp(log_p))

@@ -1,0 +1,203 @@
+"""What a test of conditional independence must offer, and the shortest ways to write one.
+
+A test is a small object with options. ``bind`` introduces it to a table once; what comes back answers the three
+shapes of question that learners ask. To bring a test of your own, pass a function to :class:`FunctionTest`,
+subclass :class:`TableTest`, or write the two protocols from scratch.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.counts import Counts, Tables
+from ibmap.errors import RequestError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers to a batch of questions, one entry each.
+
+    Attributes
+    ----------
+    independent : ndarray of bool
+        What the test decides at its own threshold.
+    strength : ndarray of float
+        How strong the dependence is; larger is stronger. Only the order has a meaning across tests.
+    log_independent, log_dependent : ndarray of float or None
+        Log posteriors, for tests that have them (natural logarithms).
+    statistic, p_value : ndarray of float or None
+        For classical tests.
+    """
+
+    independent: NDArray[np.bool_]
+    strength: Floats
+    log_independent: Floats | None = None
+    log_dependent: Floats | None = None
+    statistic: Floats | None = None
+    p_value: Floats | None = None
+
+
+class BoundTest(Protocol):
+    """A test that has met its table: the three shapes of question, in terms of column indices."""
+
+    def fixed(self, x: int, ys: Ints, given: Ints) -> Answers:
+        """Test x against each of many ys, one conditioning set."""
+        ...
+
+    def round_robin(self, x: int, members: Ints) -> Answers:
+        """Test x against each member, given the other members."""
+        ...
+
+    def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
+        """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
+        ...
+
+
+@runtime_checkable
+class IndependenceTest(Protocol):
+    """A test of conditional independence: options, and ``bind``."""
+
+    @property
+    def name(self) -> str:
+        """What provenance shows: the test and its options."""
+        ...
+
+    @property
+    def has_posteriors(self) -> bool:
+        """Whether the answers hold ``log_independent`` and ``log_dependent``."""
+        ...
+
+    def bind(self, counts: Counts) -> BoundTest:
+        """Meet a table."""
+        ...
+
+
+class TableTest:
+    """A test that looks at tables of counts: subclass it and write ``evaluate``.
+
+    Examples
+    --------
+    >>> class Agreement(TableTest):
+    ...     name = "agreement"
+    ...     def evaluate(self, tables, cardinalities):
+    ...         n = tables.n_rows.astype(float)
+    ...         return Answers(independent=n < 10, strength=n)
+    >>> from ibmap.counts import LocalCounts
+    >>> from ibmap.data import load
+    >>> bound = Agreement().bind(LocalCounts(load(np.eye(3, dtype=int))))
+    >>> bound.fixed(0, np.array([1, 2]), np.array([], dtype=int)).independent
+    array([ True,  True])
+    """
+
+    name: str
+    has_posteriors = False
+
+    def evaluate(self, tables: Tables, cardinalities: Ints) -> Answers:
+        """Answer one question per table."""
+        raise TypeError(f"{type(self).__name__} must define evaluate(tables, cardinalities)")
+
+    def bind(self, counts: Counts) -> BoundTest:
+        """Meet a table."""
+        return _BoundTableTest(self, counts)
+
+
+class _BoundTableTest:
+    def __init__(self, test: TableTest, counts: Counts) -> None:
+        self._test, self._counts = test, counts
+
+    def fixed(self, x: int, ys: Ints, given: Ints) -> Answers:
+        return self._test.evaluate(self._counts.fixed(x, ys, given), self._counts.cardinalities)
+
+    def round_robin(self, x: int, members: Ints) -> Answers:
+        return self._test.evaluate(self._counts.round_robin(x, members), self._counts.cardinalities)
+
+    def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
+        for subsets, tables in self._counts.all_subsets(x, y, pool, max_size):
+            found = np.flatnonzero(self._test.evaluate(tables, self._counts.cardinalities).independent)
+            if len(found):
+                return np.asarray(subsets[found[0]])
+        return None
+
+
+class FunctionTest:
+    """A test that is a plain function of column indices: ``function(x, y, given) -> log Pr(x ⊥ y | given)``.
+
+    Parameters
+    ----------
+    function : callable
+        Returns the natural logarithm of a probability.
+    name : str
+        What provenance shows.
+
+    Examples
+    --------
+    >>> coin = FunctionTest(lambda x, y, given: np.log(0.9))
+    >>> coin.bind(None).fixed(0, np.array([1, 2]), np.array([], dtype=int)).independent
+    array([ True,  True])
+    """
+
+    has_posteriors = True
+
+    def __init__(self, function: Callable[[int, int, tuple[int, ...]], float], name: str = "") -> None:
+        self.function = function
+        self.name = name or f"function {getattr(function, '__name__', type(function).__name__)}"
+
+    def bind(self, counts: Counts | None) -> BoundTest:
+        """Meet a table; the function knows its own."""
+        return PairwiseTest(lambda x, y, given: float(self.function(x, y, given)))
+
+
+class PairwiseTest:
+    """Bound test that asks one question at a time; ``log_posterior(x, y, given)`` is log Pr(x ⊥ y | given)."""
+
+    def __init__(self, log_posterior: Callable[[int, int, tuple[int, ...]], float]) -> None:
+        self._log_posterior = log_posterior
+
+    def fixed(self, x: int, ys: Ints, given: Ints) -> Answers:
+        """Test x against each of many ys, one conditioning set."""
+        return self._answers(x, [(int(y), _sorted(given)) for y in ys])
+
+    def round_robin(self, x: int, members: Ints) -> Answers:
+        """Test x against each member, given the other members."""
+        return self._answers(x, [(int(y), _sorted(z for z in members if z != y)) for y in members])
+
+    def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
+        """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
+        largest = len(pool) if max_size is None else min(max_size, len(pool))
+        for size in range(largest + 1):
+            for subset in combinations([int(z) for z in pool], size):
+                if self._answers(x, [(y, subset)]).independent[0]:
+                    return np.array(subset, np.int64)
+        return None
+
+    def _answers(self, x: int, questions: Sequence[tuple[int, tuple[int, ...]]]) -> Answers:
+        log_p = np.array([self._log_posterior(x, y, given) for y, given in questions])
+        if (log_p > 0).any() or np.isnan(log_p).any():
+            raise RequestError("the test returned something that is not the logarithm of a probability")
+        return answers_from_posteriors(log_p, log_one_minus_exp(log_p))
+
+
+def answers_from_posteriors(
+    log_independent: Floats, log_dependent: Floats, log_threshold: Floats | float = np.log(0.5)
+) -> Answers:
+    """Answers of a Bayesian test: independent if the posterior exceeds the threshold."""
+    with np.errstate(invalid="ignore"):
+        strength = log_dependent - log_independent
+    return Answers(log_independent > log_threshold, strength, log_independent, log_dependent)
+
+
+def log_one_minus_exp(log_p: Floats) -> Floats:
+    """Return log(1 - e**log_p), accurate at both ends."""
+    with np.errstate(divide="ignore"):
+        return np.where(log_p > -np.log(2), np.log(-np.expm1(log_p)), np.log1p(-np.exp(log_p)))
+
+
+def _sorted(given: Any) -> tuple[int, ...]:
+    return tuple(sorted(int(z) for z in given))

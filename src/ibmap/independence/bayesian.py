@@ -1,0 +1,231 @@
+"""The Bayesian test of conditional independence (SPEC section 1): options in, log posteriors out."""
+
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ibmap.counts import Counts
+from ibmap.counts._kernels import Sets
+from ibmap.counts.local import BATCH_SUBSETS, new_sets
+from ibmap.errors import RequestError
+from ibmap.independence import _kernels
+from ibmap.independence._kernels import Model, Scratch
+from ibmap.independence.base import Answers
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
+
+
+class BayesianTest:
+    """Posterior probability that X and Y are independent given Z, from counts alone.
+
+    Each observed configuration of Z is a slice. In a slice, independence has the marginal likelihood of two
+    Dirichlet-multinomials, dependence that of one over all cells. Independence must hold in every slice.
+
+    Parameters
+    ----------
+    prior : float or array of shape (n_variables, n_variables)
+        Prior probability of independence, one for all pairs or one for each.
+    prior_counts : {"ones", "consistent", "jeffreys", "bdeu"} or float
+        Dirichlet parameters of the cells and the margins. "consistent": 1 for each cell, and the margins that
+        follow from it; "bdeu": one row, spread evenly; a number: that number everywhere.
+    combine : {"slices", "global"}
+        Whether slices may differ in being independent, or one Bayes factor decides for all of them.
+    slices : {"observed", "all"}
+        Whether configurations that no row has count as slices too.
+    ties : {"independent", "dependent"}
+        What to decide where the data say nothing and the posterior equals the prior.
+
+    Examples
+    --------
+    >>> from ibmap.counts import LocalCounts
+    >>> from ibmap.data import load
+    >>> table = np.repeat([[0, 0], [1, 1]], 10, axis=0)
+    >>> answers = BayesianTest().bind(LocalCounts(load(table))).fixed(0, [1], [])
+    >>> answers.independent, np.exp(answers.log_dependent).round(4)
+    (array([False]), array([0.9999]))
+    """
+
+    has_posteriors = True
+
+    def __init__(
+        self,
+        *,
+        prior: float | ArrayLike = 0.5,
+        prior_counts: str | float = "ones",
+        combine: str = "slices",
+        slices: str = "observed",
+        ties: str = "independent",
+    ) -> None:
+        self.prior = prior
+        self.prior_counts = prior_counts
+        self.combine = combine
+        self.slices = slices
+        self.ties = ties
+
+    @property
+    def name(self) -> str:
+        """What provenance shows: the options that are not the default."""
+        prior = self.prior if np.ndim(self.prior) == 0 else "per pair"
+        now = (prior, self.prior_counts, self.combine, self.slices, self.ties)
+        default = (0.5, "ones", "slices", "observed", "independent")
+        names = ("prior", "prior_counts", "combine", "slices", "ties")
+        said = [f"{n}={v}" for n, v, d in zip(names, now, default, strict=True) if v != d]
+        return f"bayesian({', '.join(said)})" if said else "bayesian"
+
+    def __repr__(self) -> str:
+        return f"<{self.name} test>"
+
+    def bind(self, counts: Counts) -> "BoundBayesianTest":
+        """Meet a table: tabulate the log-gamma function for its prior counts."""
+        for option, values in (
+            ("combine", ("slices", "global")),
+            ("slices", ("observed", "all")),
+            ("ties", ("independent", "dependent")),
+        ):
+            if getattr(self, option) not in values:
+                raise RequestError(
+                    f"{option} must be {' or '.join(map(repr, values))}, not {getattr(self, option)!r}"
+                )
+        return BoundBayesianTest(self, counts)
+
+
+class BoundBayesianTest:
+    """The Bayesian test on one table. Not for several threads at once: :meth:`workspace` makes more room."""
+
+    def __init__(self, test: BayesianTest, counts: Counts) -> None:
+        self.counts = counts
+        self.model = _model(test, counts)
+        self._ties_are_independent = test.ties == "independent"
+        self.sets, self.scratch = self.workspace()
+
+    def workspace(self) -> tuple[Sets, Scratch]:
+        """Make room for one thread."""
+        packed = self.counts.packed
+        n_levels = int(self.counts.cardinalities.max(initial=1))
+        widest, stride = 8, 8
+        if packed is not None and len(packed.blocks):
+            widest += int(((packed.blocks[:, 0] - 1) * packed.blocks[:, 4]).max())
+            stride += int(packed.blocks[:, 4].max())
+        counts = (np.empty(widest, np.int32), np.empty(widest, np.int32), np.empty(stride, np.int32))
+        log_odds = (np.empty(stride), np.empty(stride), np.empty(stride), np.empty(stride))
+        return new_sets(self.counts.n_rows), Scratch(*counts, *log_odds, np.zeros(n_levels, np.int64))
+
+    def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
+        """Test x against each of many ys, one conditioning set."""
+        ys, given = np.asarray(ys, np.int64), np.asarray(given, np.int64)
+        packed, yes, no = self.counts.packed, np.empty(ys.size), np.empty(ys.size)
+        if packed is None:
+            return self._from_tables(self.counts.fixed(x, ys, given))
+        _kernels.fixed_posteriors(packed, self.sets, self.model, self.scratch, x, ys, given, yes, no)
+        return self._answers(x, ys, yes, no)
+
+    def round_robin(self, x: int, members: ArrayLike) -> Answers:
+        """Test x against each member, given the other members."""
+        members = np.asarray(members, np.int64)
+        packed, yes, no = self.counts.packed, np.empty(members.size), np.empty(members.size)
+        if packed is None:
+            return self._from_tables(self.counts.round_robin(x, members))
+        _kernels.round_robin(packed, self.sets, self.model, self.scratch, x, members, yes, no)
+        return self._answers(x, members, yes, no)
+
+    def all_subsets(self, x: int, y: int, pool: ArrayLike, max_size: int | None = None) -> Ints | None:
+        """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
+        pool, packed = np.asarray(pool, np.int64), self.counts.packed
+        if packed is None:
+            for given, tables in self.counts.all_subsets(x, y, pool, max_size):
+                found = np.flatnonzero(self._from_tables(tables).independent)
+                if len(found):
+                    return np.asarray(given[found[0]])
+            return None
+        threshold = self._log_threshold(x, np.array([y]))
+        for size in range((pool.size if max_size is None else min(max_size, pool.size)) + 1):
+            subsets = combinations(pool.tolist(), size)
+            while batch := list(islice(subsets, BATCH_SUBSETS)):
+                given = np.array(batch, np.int64).reshape(-1, size)
+                found_at = _kernels.first_separating(
+                    packed, self.sets, self.model, self.scratch, x, y, given, threshold
+                )
+                if found_at >= 0:
+                    return np.asarray(given[found_at])
+        return None
+
+    def _from_tables(self, tables: Any) -> Answers:
+        """Score tables from an engine that does not hold the rows as bits here."""
+        yes, no = np.empty(len(tables)), np.empty(len(tables))
+        _kernels.posteriors_of_tables(
+            self.model, self.scratch, tables.x, tables.y, tables.possible, tables.start, tables.cells, yes, no
+        )
+        return self._answers(tables.x, tables.y, yes, no)
+
+    def _log_threshold(self, x: int, ys: Ints) -> Floats:
+        log_prior = self.model.log_prior
+        at_prior = np.full(ys.size, log_prior[0, 0]) if len(log_prior) == 1 else log_prior[x, ys]
+        return at_prior + (-TIE if self._ties_are_independent else TIE)
+
+    def _answers(self, x: int, ys: Ints, yes: Floats, no: Floats) -> Answers:
+        return Answers(yes > self._log_threshold(x, ys), no - yes, yes, no)
+
+
+def _model(test: BayesianTest, counts: Counts) -> Model:
+    """Number the distinct cardinalities and tabulate log Γ for every prior count that they need."""
+    levels = counts.cardinalities
+    distinct, kind = np.unique(levels, return_inverse=True)
+    rows, columns = np.meshgrid(distinct.astype(float), distinct.astype(float), indexing="ij")
+    cell, margin = _prior_counts(test.prior_counts, rows, columns)
+    parameters = sorted({*cell.ravel().tolist(), *margin.ravel().tolist()})
+    tables = np.empty((len(parameters), counts.n_rows + 1))
+    for parameter, table in zip(parameters, tables, strict=True):
+        _kernels.fill_table(parameter, table)
+    return Model(
+        kind.reshape(-1).astype(np.int64),
+        tables,
+        np.searchsorted(parameters, cell),
+        np.searchsorted(parameters, margin),
+        cell * rows * columns,
+        margin * rows,
+        _log_prior(test.prior, len(levels)),
+        test.slices == "all",
+        test.combine == "global",
+    )
+
+
+def _prior_counts(choice: str | float, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
+    """Return γ and α for every I × J table: the prior count of a cell, and of a level of the first variable."""
+    ones = np.ones_like(rows)
+    if isinstance(choice, str):
+        named = {
+            "ones": (ones, ones),
+            "consistent": (ones, columns),
+            "jeffreys": (ones / 2, ones / 2),
+            "bdeu": (1 / (rows * columns), 1 / rows),
+        }
+        if choice not in named:
+            raise RequestError(
+                f"prior_counts must be a positive number or one of {', '.join(named)}, not {choice!r}"
+            )
+        return named[choice]
+    if not 0 < choice < np.inf:
+        raise RequestError(f"prior_counts must be positive, not {choice}")
+    return choice * ones, choice * ones
+
+
+def _log_prior(prior: float | ArrayLike, n: int) -> Floats:
+    values = np.asarray(prior, dtype=np.float64)
+    if values.ndim == 0:
+        values = values.reshape(1, 1)
+    elif values.shape != (n, n):
+        raise RequestError(f"prior must be a number or a matrix of shape {(n, n)}, not {values.shape}")
+    else:
+        values = values.copy()
+        np.fill_diagonal(values, 0.5)
+        if not np.array_equal(values, values.T):
+            i, j = np.argwhere(values != values.T)[0]
+            raise RequestError(f"the prior of columns {i} and {j} differs from that of {j} and {i}")
+    if not ((values > 0) & (values < 1)).all():
+        raise RequestError("the prior of independence must lie strictly between 0 and 1")
+    return np.log(values)

@@ -1,0 +1,107 @@
+"""Classical tests on the same tables: Pearson's χ², G², mutual information."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.counts import Tables
+from ibmap.errors import RequestError
+from ibmap.independence._contingency import statistics_of_tables
+from ibmap.independence.base import Answers, TableTest
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class _ClassicalTest(TableTest):
+    """A statistic summed over slices, compared with its χ² distribution.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of the test: independence is kept if the p-value exceeds it.
+    dof : {"adjusted", "full"}
+        Degrees of freedom. "adjusted": Σ_k (r_k - 1)(c_k - 1), where r_k and c_k are the rows and columns of
+        slice k that hold anything; "full": (I - 1)(J - 1) for each observed slice. With 0 degrees of freedom
+        the data cannot speak, and p = 1.
+    """
+
+    _which: int
+
+    def __init__(self, *, alpha: float = 0.05, dof: str = "adjusted") -> None:
+        self.alpha, self.dof = alpha, dof
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What provenance shows."""
+        return f"{self._label}(alpha={self.alpha}, dof={self.dof})"
+
+    _label: str
+
+    def evaluate(self, tables: Tables, cardinalities: Ints) -> Answers:
+        """Answer one question per table."""
+        from scipy.special import chdtrc
+
+        if self.dof not in ("adjusted", "full"):
+            raise RequestError(f"dof must be 'adjusted' or 'full', not {self.dof!r}")
+        if not 0 < self.alpha < 1:
+            raise RequestError(f"alpha must lie between 0 and 1, not {self.alpha}")
+        out = statistics_of_tables(tables.start, tables.cells, int(cardinalities.max()))
+        full = (cardinalities[tables.x] - 1) * (cardinalities[tables.y] - 1) * tables.n_slices
+        dof = out[2] if self.dof == "adjusted" else full.astype(float)
+        statistic = out[self._which]
+        p_value = np.where(dof > 0, chdtrc(np.maximum(dof, 1), statistic), 1.0)
+        return Answers(p_value > self.alpha, -p_value, statistic=statistic, p_value=p_value)
+
+
+class ChiSquareTest(_ClassicalTest):
+    """Pearson's χ² test of conditional independence.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of the test: independence is kept if the p-value exceeds it.
+    dof : {"adjusted", "full"}
+        "adjusted": Σ_k (r_k - 1)(c_k - 1), where r_k and c_k are the rows and columns of slice k that hold
+        anything; "full": (I - 1)(J - 1) for each observed slice. With 0 degrees of freedom p = 1.
+
+    Examples
+    --------
+    >>> from ibmap.counts import LocalCounts
+    >>> from ibmap.data import load
+    >>> table = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [30, 10, 10, 30], axis=0)
+    >>> answers = ChiSquareTest().bind(LocalCounts(load(table))).fixed(0, [1], [])
+    >>> answers.statistic, answers.p_value.round(6)
+    (array([20.]), array([8.e-06]))
+    """
+
+    _which, _label = 0, "chi-square"
+
+
+class GSquareTest(_ClassicalTest):
+    """The G² (likelihood ratio) test of conditional independence; options as in :class:`ChiSquareTest`."""
+
+    _which, _label = 1, "g-square"
+
+
+class MutualInformationTest(TableTest):
+    """Conditional mutual information in nats, with a threshold.
+
+    Parameters
+    ----------
+    threshold : float
+        Below it two variables count as independent.
+    """
+
+    def __init__(self, *, threshold: float = 0.01) -> None:
+        self.threshold = threshold
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What provenance shows."""
+        return f"mutual-information(threshold={self.threshold})"
+
+    def evaluate(self, tables: Tables, cardinalities: Ints) -> Answers:
+        """Answer one question per table."""
+        out = statistics_of_tables(tables.start, tables.cells, int(cardinalities.max()))
+        information = out[1] / (2 * np.maximum(tables.n_rows, 1))
+        return Answers(information < self.threshold, information, statistic=information)

@@ -1,0 +1,275 @@
+"""The IB-score and its ascents, compiled: the Bayesian test on counts that are in memory.
+
+One ascent is one proposal (Algorithm 2 of the paper), two new rows of σ, and, if they raise the score, the
+mending of the row minima. ``ib_score.py`` holds the same steps in Python, for any test.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._jit import allocating_kernel, kernel
+from ibmap.counts._kernels import Packed, Sets, slices_of
+from ibmap.independence._kernels import (
+    Model,
+    Scratch,
+    independence_block,
+    possible_slices,
+    posterior_one,
+    round_robin_posteriors,
+)
+
+EDGE, LOCKED, TRIED = 1, 2, 4
+TIE = 1e-9  #: rounding must not decide: what is closer than this is equal
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class State(NamedTuple):
+    """Where the search stands."""
+
+    sigma: Floats  #: (n, n): σ_xy, diagonal 0
+    flags: NDArray[np.uint8]  #: (n, n): EDGE | LOCKED | TRIED
+    row_sum: Floats  #: Σ_y σ_xy
+    lowest: Floats  #: of each variable, the smallest σ_xy + σ_yx among the pairs that may be flipped
+    partner: Ints  #: and with whom
+    rows: Floats  #: (2, n): the rows of x and y after a flip that is being tried
+
+
+@allocating_kernel
+def blanket_of(flags: NDArray[np.uint8], x: int) -> Ints:
+    """Return the neighbours of x, in order."""
+    n = 0
+    for y in range(flags.shape[0]):
+        n += flags[x, y] & 1
+    out = np.empty(n, np.int64)
+    n = 0
+    for y in range(flags.shape[0]):
+        if flags[x, y] & 1:
+            out[n] = y
+            n += 1
+    return out
+
+
+@allocating_kernel
+def closure_row(
+    packed: Packed, sets: Sets, model: Model, scratch: Scratch, x: int, blanket: Ints, out: Floats
+) -> None:
+    """``out[y] = σ_xy``: the log posterior of each assertion about x in the Markov blanket closure."""
+    here, n_slices = slices_of(packed, sets, x, blanket)
+    n_possible = possible_slices(packed, blanket, -1) if model.every_slice else np.float64(n_slices)
+    for block in range(packed.blocks.shape[0]):
+        independence_block(packed, sets, model, scratch, x, n_slices, n_possible, block, out)
+    if blanket.size:
+        unused, dependent = np.empty(blanket.size), np.empty(blanket.size)
+        round_robin_posteriors(
+            packed, sets, model, scratch, x, blanket, here, n_slices, unused, dependent
+        )
+        for j in range(blanket.size):
+            out[blanket[j]] = dependent[j]
+    for y in packed.loose:
+        if y != x and not np.any(blanket == y):
+            out[y], _ = posterior_one(
+                packed, sets, model, scratch, x, y, n_slices, n_possible, 1 - here
+            )
+    out[x] = 0.0
+
+
+@allocating_kernel
+def empty_tile(
+    packed: Packed,
+    sets: Sets,
+    model: Model,
+    scratch: Scratch,
+    first_x: int,
+    last_x: int,
+    first_block: int,
+    last_block: int,
+    sigma: Floats,
+) -> None:
+    """σ of the empty graph for some variables (positions in ``order``) against some blocks, and mirrored."""
+    none = np.empty(0, np.int64)
+    for i in range(first_x, last_x):
+        x = packed.order[i]
+        _, n_slices = slices_of(packed, sets, x, none)
+        for block in range(first_block, last_block):
+            if packed.blocks[block, 2] > i:
+                independence_block(packed, sets, model, scratch, x, n_slices, 1.0, block, sigma[x])
+        sigma[x, x] = 0.0
+    for block in range(first_block, last_block):
+        for j in range(max(packed.blocks[block, 1], first_x), packed.blocks[block, 2]):
+            y = packed.order[j]
+            for i in range(first_x, min(last_x, packed.blocks[block, 1])):
+                sigma[y, packed.order[i]] = sigma[packed.order[i], y]
+
+
+@allocating_kernel
+def empty_loose(
+    packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: int, sigma: Floats
+) -> None:
+    """σ of the empty graph for one loose variable against all others, and mirrored."""
+    none = np.empty(0, np.int64)
+    here, n_slices = slices_of(packed, sets, y, none)
+    for block in range(packed.blocks.shape[0]):
+        independence_block(packed, sets, model, scratch, y, n_slices, 1.0, block, sigma[y])
+    for z in packed.loose:
+        if z != y:
+            sigma[y, z], _ = posterior_one(packed, sets, model, scratch, y, z, n_slices, 1.0, 1 - here)
+    for x in packed.order:
+        sigma[x, y] = sigma[y, x]
+    sigma[y, y] = 0.0
+
+
+@kernel
+def sum_rows(state: State) -> None:
+    """Σ_y σ_xy of every x."""
+    for x in range(state.row_sum.size):
+        state.row_sum[x] = total(state.sigma[x])
+
+
+@kernel
+def all_minima(state: State) -> None:
+    """Find the least credible partner of every variable, tile by tile."""
+    n = state.lowest.size
+    state.lowest[:] = np.inf
+    state.partner[:] = -1
+    for i0 in range(0, n, 64):
+        for j0 in range(i0, n, 64):
+            for i in range(i0, min(i0 + 64, n)):
+                for j in range(max(i + 1, j0), min(j0 + 64, n)):
+                    if state.flags[i, j] < LOCKED:
+                        pair = state.sigma[i, j] + state.sigma[j, i]
+                        if pair < state.lowest[i]:
+                            state.lowest[i], state.partner[i] = pair, j
+                        if pair < state.lowest[j]:
+                            state.lowest[j], state.partner[j] = pair, i
+
+
+@kernel
+def minimum_of_row(state: State, i: int) -> None:
+    """Find the least credible partner of one variable."""
+    lowest, partner = np.inf, -1
+    for j in range(state.lowest.size):
+        if j != i and state.flags[i, j] < LOCKED:
+            pair = state.sigma[i, j] + state.sigma[j, i]
+            if pair < lowest:
+                lowest, partner = pair, j
+    state.lowest[i], state.partner[i] = lowest, partner
+
+
+@kernel
+def least_credible_pair(state: State) -> tuple[int, int]:
+    """Algorithm 2, line 1: the smallest (x, y) among the pairs with the smallest σ_xy + σ_yx; or (-1, -1)."""
+    n = state.lowest.size
+    lowest = np.inf
+    for i in range(n):
+        lowest = min(lowest, state.lowest[i])
+    if lowest == np.inf:
+        return -1, -1
+    limit = lowest + TIE * max(1.0, abs(lowest))
+    for i in range(n):
+        if state.lowest[i] <= limit:
+            for j in range(i + 1, n):
+                if state.flags[i, j] < LOCKED and state.sigma[i, j] + state.sigma[j, i] <= limit:
+                    return i, j
+    return -1, -1
+
+
+@kernel
+def total(row: Floats) -> float:
+    """Sum from left to right."""
+    out = 0.0
+    for value in row:
+        out += value
+    return out
+
+
+@kernel
+def flip(state: State, x: int, y: int) -> None:
+    """Algorithm 2, line 2."""
+    state.flags[x, y] ^= EDGE
+    state.flags[y, x] ^= EDGE
+
+
+@kernel
+def keep(state: State, x: int, y: int, tried: Ints) -> None:
+    """Make the rows that were tried the current ones, and mend the minima that they touch."""
+    for k in range(0, tried.size, 2):
+        state.flags[tried[k], tried[k + 1]] &= ~np.uint8(TRIED)
+        state.flags[tried[k + 1], tried[k]] &= ~np.uint8(TRIED)
+    for j in range(state.lowest.size):
+        state.sigma[x, j] = state.rows[0, j]
+        state.sigma[y, j] = state.rows[1, j]
+    state.row_sum[x], state.row_sum[y] = total(state.rows[0]), total(state.rows[1])
+    for v in tried:
+        minimum_of_row(state, v)
+    minimum_of_row(state, x)
+    minimum_of_row(state, y)
+    for i in range(state.lowest.size):
+        if i == x or i == y:
+            continue
+        if state.partner[i] == x or state.partner[i] == y:
+            minimum_of_row(state, i)
+            continue
+        for j in (x, y):
+            if state.flags[i, j] < LOCKED:
+                pair = state.sigma[i, j] + state.sigma[j, i]
+                if pair < state.lowest[i]:
+                    state.lowest[i], state.partner[i] = pair, j
+
+
+@kernel
+def reject(state: State, x: int, y: int) -> None:
+    """Take a flip back and do not propose the pair again before the next ascent."""
+    flip(state, x, y)
+    state.flags[x, y] |= TRIED
+    state.flags[y, x] |= TRIED
+    minimum_of_row(state, x)
+    minimum_of_row(state, y)
+
+
+@kernel
+def gain_of(state: State, x: int, y: int) -> float:
+    """How much the rows that are being tried raise the score."""
+    return total(state.rows[0]) + total(state.rows[1]) - (state.row_sum[x] + state.row_sum[y])
+
+
+@allocating_kernel
+def ascend(
+    packed: Packed,
+    sets: Sets,
+    model: Model,
+    scratch: Scratch,
+    state: State,
+    patience: int,
+    log: Ints,
+    gains: Floats,
+) -> tuple[int, int]:
+    """Do up to ``len(log)`` ascents. Returns (ascents, proposals); fewer ascents than asked: a maximum."""
+    tried = np.empty(2 * (patience + 1), np.int64)
+    n_proposals = 0
+    for step in range(log.shape[0]):
+        n_tried = 0
+        while True:
+            x, y = least_credible_pair(state)  # Algorithm 2, line 1
+            if x < 0 or n_tried > patience:
+                for k in range(0, 2 * n_tried, 2):
+                    state.flags[tried[k], tried[k + 1]] &= ~np.uint8(TRIED)
+                    state.flags[tried[k + 1], tried[k]] &= ~np.uint8(TRIED)
+                return step, n_proposals  # Algorithm 1, line 7
+            flip(state, x, y)  # Algorithm 2, line 2
+            closure_row(packed, sets, model, scratch, x, blanket_of(state.flags, x), state.rows[0])
+            closure_row(packed, sets, model, scratch, y, blanket_of(state.flags, y), state.rows[1])
+            n_proposals += 1
+            gain = gain_of(state, x, y)  # Algorithm 1, line 5
+            if gain > TIE:
+                keep(state, x, y, tried[: 2 * n_tried])  # Algorithm 1, lines 9 and 10
+                log[step, 0], log[step, 1], log[step, 2] = x, y, state.flags[x, y] & EDGE
+                gains[step, 0], gains[step, 1] = gain, total(state.row_sum)
+                break
+            reject(state, x, y)
+            tried[2 * n_tried], tried[2 * n_tried + 1] = x, y
+            n_tried += 1
+    return log.shape[0], n_proposals

@@ -1,0 +1,217 @@
+"""The IB-score of a graph, kept up to date while a search flips edges.
+
+σ(G) = Σ_x Σ_y σ_xy(G), where σ_xy is the log posterior of what the Markov blanket closure asserts about (x, y).
+A flip of (x, y) changes only the rows of x and y.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.errors import RequestError
+from ibmap.independence import BoundTest
+from ibmap.independence.bayesian import BoundBayesianTest
+from ibmap.scores import _kernels
+from ibmap.scores._kernels import EDGE, LOCKED, TIE, TRIED, State
+from ibmap.scores.closure import closure_row
+
+Ints = NDArray[np.int64]
+Pairs = Iterable[tuple[int, int]]
+
+PARALLEL = 2_000_000  #: from this many cells of the table on, the two rows of an ascent go to two threads
+TILE = 1 << 19  #: bytes of bit columns that stay in the second-level cache while many x pass over them
+
+
+class Ascent(NamedTuple):
+    """One step of the search."""
+
+    x: int
+    y: int
+    added: bool  #: whether the edge was added or removed
+    gain: float  #: by how much the score rose
+    score: float  #: the score after the step
+
+
+class IBScore:
+    """The IB-score of a graph that changes edge by edge, for any test with posteriors.
+
+    Parameters
+    ----------
+    test : BoundTest
+        Answers with posteriors. The Bayesian test on counts in memory takes a compiled route.
+    n : int
+        Number of variables.
+    edges : pairs of int
+        The graph to start from.
+    locked : pairs of int
+        Pairs that are never proposed.
+    n_jobs : int
+        Number of threads.
+    """
+
+    def __init__(self, test: BoundTest, n: int, edges: Pairs = (), locked: Pairs = (), n_jobs: int = 1) -> None:
+        self._test, self._n_jobs = test, n_jobs
+        flags = np.zeros((n, n), np.uint8)
+        for mark, pairs in ((EDGE, edges), (LOCKED, locked)):
+            for x, y in pairs:
+                flags[x, y] |= mark
+                flags[y, x] |= mark
+        self.state = State(
+            np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty(n, np.int64), np.empty((2, n))
+        )
+        self._compiled = _Compiled.of(test, n_jobs)
+        self.n_tests = n * (n - 1)
+        self._score_from_scratch()
+
+    @property
+    def total(self) -> float:
+        """σ(G)."""
+        return float(_kernels.total(self.state.row_sum))
+
+    @property
+    def pair_scores(self) -> NDArray[np.float64]:
+        """σ_xy, with 0 on the diagonal."""
+        return self.state.sigma
+
+    @property
+    def adjacency(self) -> NDArray[np.bool_]:
+        """The graph as it stands."""
+        return (self.state.flags & EDGE).astype(bool)
+
+    def blanket(self, x: int) -> Ints:
+        """Neighbours of x in the graph as it stands."""
+        return np.flatnonzero(self.state.flags[x] & EDGE)
+
+    def ascend(self, limit: int, patience: int = 0) -> list[Ascent]:
+        """Do up to ``limit`` ascents; fewer than ``limit`` means that a local maximum was reached."""
+        if self._compiled and not (self._n_jobs > 1 and self._compiled.n_cells >= PARALLEL):
+            return self._ascend_compiled(limit, patience)
+        ascents: list[Ascent] = []
+        while len(ascents) < limit and (step := self._ascent(patience)):
+            ascents.append(step)
+        return ascents
+
+    def _ascent(self, patience: int) -> Ascent | None:
+        """Propose the least credible pairs, one after the other, until one flip raises the score."""
+        tried: list[int] = []
+        found = None
+        while found is None and len(tried) <= 2 * patience:
+            x, y = _kernels.least_credible_pair(self.state)  # Algorithm 2, line 1
+            if x < 0:
+                break
+            _kernels.flip(self.state, x, y)  # Algorithm 2, line 2
+            self._rows_of(x, y)  # Algorithm 1, line 5
+            self.n_tests += 2 * (len(self.state.row_sum) - 1)
+            gain = _kernels.gain_of(self.state, x, y)
+            if gain > TIE:
+                _kernels.keep(self.state, x, y, np.array(tried, np.int64))  # Algorithm 1, lines 9 and 10
+                found = Ascent(x, y, bool(self.state.flags[x, y] & EDGE), gain, self.total)
+            else:
+                _kernels.reject(self.state, x, y)
+                tried += [x, y]
+        self.state.flags[self.state.flags >= TRIED] &= 255 - TRIED
+        return found
+
+    def _ascend_compiled(self, limit: int, patience: int) -> list[Ascent]:
+        log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
+        done, proposals = _kernels.ascend(
+            *self._compiled.arguments(0), self.state, patience, log, gains  # type: ignore[union-attr]
+        )
+        self.n_tests += 2 * proposals * (len(self.state.row_sum) - 1)
+        return [
+            Ascent(x, y, bool(added), gain, score)
+            for (x, y, added), (gain, score) in zip(log[:done].tolist(), gains[:done].tolist(), strict=True)
+        ]
+
+    def _rows_of(self, x: int, y: int) -> None:
+        """Compute the rows of x and y in the flipped graph."""
+
+        def work(thread: int, which: int) -> None:
+            v = (x, y)[which]
+            self._row(thread, v, self.state.rows[which])
+
+        _spread(work, range(2), min(self._n_jobs, 2))
+
+    def _row(self, thread: int, x: int, out: NDArray[np.float64]) -> None:
+        if self._compiled:
+            _kernels.closure_row(*self._compiled.arguments(thread), x, self.blanket(x), out)
+        else:
+            out[:] = closure_row(self._test, x, self.blanket(x), len(out))
+
+    def _score_from_scratch(self) -> None:
+        state, n = self.state, len(self.state.row_sum)
+        if self._compiled and not (state.flags & EDGE).any():
+            self._compiled.score_empty(state.sigma)
+        else:
+            _spread(lambda thread, x: self._row(thread, x, state.sigma[x]), range(n), self._n_jobs)
+        if not (state.sigma <= 0).all():
+            raise RequestError("the test returned something that is not the logarithm of a probability")
+        _kernels.sum_rows(state)
+        _kernels.all_minima(state)
+
+
+class _Compiled:
+    """The Bayesian test on bits in memory, with room for several threads."""
+
+    def __init__(self, test: BoundBayesianTest, n_jobs: int) -> None:
+        self._packed, self._model = test.counts.packed, test.model
+        self._rooms = [(test.sets, test.scratch), *(test.workspace() for _ in range(n_jobs - 1))]
+        self.n_cells = test.counts.n_rows * len(test.counts.cardinalities)
+
+    @classmethod
+    def of(cls, test: BoundTest, n_jobs: int) -> "_Compiled | None":
+        """Return the compiled route if the test and its engine have one."""
+        if isinstance(test, BoundBayesianTest) and test.counts.packed is not None:
+            return cls(test, n_jobs)
+        return None
+
+    def arguments(self, thread: int) -> tuple[Any, ...]:
+        """Return what every kernel needs, in the room of one thread."""
+        sets, scratch = self._rooms[thread]
+        return self._packed, sets, self._model, scratch
+
+    def score_empty(self, sigma: NDArray[np.float64]) -> None:
+        """Fill σ of the graph without edges: every pair of columns once, tile by tile."""
+        packed = self._packed
+        n_blocks, block_bytes = len(packed.blocks), max(1, packed.columns.nbytes // max(1, len(packed.blocks)))
+        per_tile = max(1, TILE // block_bytes)
+        tiles = [
+            (x, min(x + 64, len(packed.order)), first, min(first + per_tile, n_blocks))
+            for first in range(0, n_blocks, per_tile)
+            for x in range(0, len(packed.order), 64)
+            if packed.blocks[min(first + per_tile, n_blocks) - 1, 2] > x
+        ]
+
+        def work(thread: int, tile: tuple[int, ...]) -> None:
+            _kernels.empty_tile(*self.arguments(thread), *tile, sigma)
+
+        def loose(thread: int, y: int) -> None:
+            _kernels.empty_loose(*self.arguments(thread), y, sigma)
+
+        _spread(work, tiles, len(self._rooms))
+        _spread(loose, packed.loose.tolist(), len(self._rooms))
+
+
+def _spread(work: Callable[[int, Any], None], tasks: Iterable[Any], n_threads: int) -> None:
+    """Run ``work(thread, task)`` for every task; each thread takes the next one when it is free."""
+    if n_threads == 1:
+        for task in tasks:
+            work(0, task)
+        return
+    waiting = deque(tasks)
+
+    def drain(thread: int) -> None:
+        while waiting:
+            try:
+                task = waiting.popleft()
+            except IndexError:  # another thread was faster
+                return
+            work(thread, task)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        for finished in [pool.submit(drain, thread) for thread in range(n_threads)]:
+            finished.result()
