@@ -1,1 +1,55 @@
-"""Learn Markov network structure from categorical data."""
+"""Learn the structure of a Markov network from categorical data, and how far to trust each edge.
+
+>>> from ibmap import IBMAP
+>>> IBMAP(patience=2)
+IBMAP(patience=2)
+
+Names are imported when they are first used: ``import ibmap`` takes milliseconds and compiles nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ibmap.data import CategoricalData as CategoricalData
+    from ibmap.data import load as load
+    from ibmap.graph import Graph as Graph
+    from ibmap.independence import BayesianTest as BayesianTest
+    from ibmap.independence import ChiSquareTest as ChiSquareTest
+    from ibmap.independence import FunctionTest as FunctionTest
+    from ibmap.independence import GSquareTest as GSquareTest
+    from ibmap.independence import MutualInformationTest as MutualInformationTest
+    from ibmap.independence import OracleTest as OracleTest
+    from ibmap.learners import Learned as Learned
+    from ibmap.learners import ibmap_hc as ibmap_hc
+    from ibmap.learners.estimators import IBMAP as IBMAP
+    from ibmap.synthetic import simulate_random as simulate_random
+
+_HOME = {
+    "IBMAP": "ibmap.learners.estimators",
+    "BayesianTest": "ibmap.independence",
+    "CategoricalData": "ibmap.data",
+    "ChiSquareTest": "ibmap.independence",
+    "FunctionTest": "ibmap.independence",
+    "GSquareTest": "ibmap.independence",
+    "Graph": "ibmap.graph",
+    "Learned": "ibmap.learners",
+    "MutualInformationTest": "ibmap.independence",
+    "OracleTest": "ibmap.independence",
+    "ibmap_hc": "ibmap.learners",
+    "load": "ibmap.data",
+    "simulate_random": "ibmap.synthetic",
+}
+
+__version__ = "0.1.0"
+__all__ = [*_HOME, "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'ibmap' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -133,15 +133,17 @@ def _distinct(edges: NDArray[np.float64]) -> Edges:
 
 
 def cut(column: Numeric, edges: Edges) -> Coded:
-    """Return the interval of each value: right-closed, the first with its left end; empty bins are dropped.
+    """Return the interval of each value: left-closed, the last with its right end; empty bins are dropped.
+
+    This is the convention of scikit-learn's ``KBinsDiscretizer`` and of ``numpy.histogram``.
 
     Examples
     --------
     >>> column = cut(Numeric("x", np.array([0.1, 1.5, 2.0, 9.0])), (0.1, 1.5, 2.25, 5.0, 9.0))
     >>> column.codes.tolist(), column.levels
-    ([0, 0, 1, 2], ('[0.1, 1.5]', '(1.5, 2.25]', '(5, 9]'))
+    ([0, 1, 1, 2], ('[0.1, 1.5)', '[1.5, 2.25)', '[5, 9]'))
     """
-    codes = np.searchsorted(edges[1:-1], column.values, side="left")
+    codes = np.searchsorted(edges[1:-1], column.values, side="right")
     if column.missing is not None:
         codes[column.missing] = -1
     return observed(Coded(column.name, codes, interval_labels(edges)))
@@ -153,14 +155,14 @@ def interval_labels(edges: Edges) -> tuple[str, ...]:
     Examples
     --------
     >>> interval_labels((1.0, 1.0000001, 2.0))
-    ('[1, 1.0000001]', '(1.0000001, 2]')
+    ('[1, 1.0000001)', '[1.0000001, 2]')
     """
     n = len(set(edges))
     digits = next(d for d in range(6, 18) if d == 17 or len({f"{edge:.{d}g}" for edge in edges}) == n)
     words = [f"{edge:.{digits}g}" for edge in edges]
-    labels = [f"({a}, {b})" if b == "inf" else f"({a}, {b}]" for a, b in pairwise(words)]
-    if words[0] != "-inf":
-        labels[0] = "[" + labels[0][1:]
+    labels = [f"({a}, {b})" if a == "-inf" else f"[{a}, {b})" for a, b in pairwise(words)]
+    if words[-1] != "inf":
+        labels[-1] = labels[-1][:-1] + "]"
     return tuple(labels)
 
 

@@ -33,7 +33,7 @@ def load(
         last; or keep them as code -1, so that each test uses the rows complete in its own columns.
     discretize : {"equal-width", "quantile"}, optional
         How to cut columns with non-whole values, and numbers with more distinct values than bins, into
-        right-closed intervals (the first includes its left end). Without it such values are refused.
+        left-closed intervals (the last includes its right end). Without it such values are refused.
     bins : int or dict, optional
         The number of bins, by default ``int(1 + log2(N))`` for N values; or a dict from names to numbers of
         bins or to ascending edges. Edges beyond which values lie are inner: the outermost bin is then open.
@@ -54,7 +54,7 @@ def load(
     >>> table = {"smoker": ["yes", "no", "yes"], "age": [31.5, 40.25, 58.0]}
     >>> data = load(table, discretize="quantile", bins=2)
     >>> data.levels
-    (('no', 'yes'), ('[31.5, 40.25]', '(40.25, 58]'))
+    (('no', 'yes'), ('[31.5, 40.25)', '[40.25, 58]'))
     >>> data.codes.tolist(), data.bin_edges
     ([[1, 0, 1], [0, 0, 1]], {'age': (31.5, 40.25, 58.0)})
     """

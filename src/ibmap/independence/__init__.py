@@ -2,6 +2,7 @@
 
 from ibmap.independence.base import Answers, BoundTest, FunctionTest, IndependenceTest, TableTest
 from ibmap.independence.bayesian import BayesianTest
+from ibmap.independence.choice import as_test
 from ibmap.independence.contingency import ChiSquareTest, GSquareTest, MutualInformationTest
 from ibmap.independence.oracle import OracleTest
 
@@ -16,4 +17,5 @@ __all__ = [
     "MutualInformationTest",
     "OracleTest",
     "TableTest",
+    "as_test",
 ]

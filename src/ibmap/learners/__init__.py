@@ -1,5 +1,6 @@
-"""Search: from a table to a graph. One algorithm a file."""
+"""Search: from a table to a graph. One algorithm a file; ``estimators`` dresses them for scikit-learn."""
 
-from ibmap.learners.ibmap_hc import IBMAP, ibmap_hc
+from ibmap.learners.ibmap_hc import ibmap_hc
+from ibmap.learners.learned import Learned, Step
 
-__all__ = ["IBMAP", "ibmap_hc"]
+__all__ = ["Learned", "Step", "ibmap_hc"]

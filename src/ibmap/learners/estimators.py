@@ -1,0 +1,199 @@
+"""Learners as scikit-learn estimators: constructors store, ``fit`` calls a pure function and assigns."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from ibmap.data import CategoricalData, load
+from ibmap.graph import Graph
+from ibmap.learners.ibmap_hc import ibmap_hc
+from ibmap.learners.learned import Learned, Step, frame
+
+
+class StructureLearner(BaseEstimator):  # type: ignore[misc]
+    """What all learners share: reading the table, and the fitted attributes.
+
+    Attributes
+    ----------
+    graph_ : Graph
+        The learned network.
+    adjacency_ : ndarray of bool
+        The same as a matrix.
+    edges_ : frame
+        Edges and near misses with their posteriors.
+    n_tests_, n_iter_ : int
+        Tests performed; iterations (ascents).
+    fit_seconds_ : float
+        Wall time.
+    """
+
+    learned_: Learned
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn a network.
+
+        Parameters
+        ----------
+        X : frame, array, path or CategoricalData
+            The table; see :func:`ibmap.load`.
+        y : None
+            Ignored; there is no target.
+        """
+        data = load(X, missing=self.missing, discretize=self.discretize, bins=self.bins)
+        self.learned_ = self._learn(data)
+        self.n_features_in_ = data.n_variables
+        self.bin_edges_ = data.bin_edges
+        if data.backend is not None:
+            self.feature_names_in_ = np.array(data.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _learn(self, data: CategoricalData) -> Learned:
+        raise TypeError(f"{type(self).__name__} must define _learn(data)")
+
+    @property
+    def graph_(self) -> Graph:
+        """The learned network."""
+        return self.learned_.graph
+
+    @property
+    def adjacency_(self) -> NDArray[np.bool_]:
+        """The learned network as a matrix."""
+        return self.learned_.graph.adjacency
+
+    @property
+    def edges_(self) -> Any:
+        """Edges, then near misses: x, y, posterior, log posterior both ways, in_graph."""
+        return self.learned_.edges()
+
+    @property
+    def n_tests_(self) -> int:
+        """Tests performed."""
+        return self.learned_.n_tests
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations."""
+        return self.learned_.n_iter
+
+    @property
+    def fit_seconds_(self) -> float:
+        """Wall time of the search."""
+        return self.learned_.seconds
+
+    def __str__(self) -> str:
+        return self.learned_.summary() if hasattr(self, "learned_") else repr(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+
+class IBMAP(StructureLearner):
+    """Learn a Markov network from categorical data by IBMAP-HC, with a posterior for every edge.
+
+    Parameters
+    ----------
+    test : IndependenceTest, str, callable or None
+        Where posteriors come from; None is :class:`BayesianTest` with its defaults.
+    patience : int
+        How many more pairs to try when the least credible one does not raise the score; 0 is the paper.
+    start : Graph or None
+        Where the search starts; None is the graph without edges.
+    required, forbidden : iterable of (str, str)
+        Edges that must, or must not, be in the network.
+    missing : {"error", "drop", "category", "testwise"}
+        What to do with missing values: refuse them, drop incomplete rows, make them a level of their own, or
+        use in each test the rows that are complete in its own columns.
+    discretize : {"equal-width", "quantile"} or None
+        How to cut continuous columns; None refuses them.
+    bins : int, mapping or None
+        How many bins, or which edges for which column; None lets the number of rows decide.
+    n_jobs : int or None
+        Threads; None is one, -1 all cores. The result does not depend on it.
+    callback : callable or None
+        Called with a :class:`Step` after every ascent; the search ends when it returns True.
+
+    Attributes
+    ----------
+    graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
+        As in every learner.
+    score_ : float
+        The IB-score of the network: the log posterior of its closure.
+    pair_scores_ : ndarray of shape (n_variables, n_variables)
+        ``pair_scores_[i, j]`` is σ_ij, the log posterior of what the network asserts about i and j given the
+        blanket of i. The diagonal is 0.
+    history_ : frame
+        The ascents: n, x, y, added, gain, score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> smoke = rng.integers(2, size=300)
+    >>> cough = smoke ^ (rng.random(300) < 0.2)
+    >>> net = IBMAP().fit({"smoke": smoke, "cough": cough, "tea": rng.integers(2, size=300)})
+    >>> net.graph_.blanket("cough")
+    ('smoke',)
+    """
+
+    def __init__(
+        self,
+        test: Any = None,
+        *,
+        patience: int = 0,
+        start: Graph | None = None,
+        required: Iterable[tuple[str, str]] = (),
+        forbidden: Iterable[tuple[str, str]] = (),
+        missing: str = "error",
+        discretize: str | None = None,
+        bins: int | Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+        callback: Callable[[Step], object] | None = None,
+    ) -> None:
+        self.test = test
+        self.patience = patience
+        self.start = start
+        self.required = required
+        self.forbidden = forbidden
+        self.missing = missing
+        self.discretize = discretize
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learn(self, data: CategoricalData) -> Learned:
+        return ibmap_hc(
+            data,
+            self.test,
+            patience=self.patience,
+            start=self.start,
+            required=self.required,
+            forbidden=self.forbidden,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+        )
+
+    @property
+    def score_(self) -> float:
+        """The IB-score of the network."""
+        return self.learned_.score
+
+    @property
+    def pair_scores_(self) -> NDArray[np.float64] | None:
+        """σ_ij."""
+        return self.learned_.pair_scores
+
+    @property
+    def history_(self) -> Any:
+        """The ascents, as a frame."""
+        steps = self.learned_.history
+        columns = {name: [step[k] for step in steps] for k, name in enumerate(Step._fields)}
+        return frame(columns, self.learned_.backend)

@@ -1,0 +1,125 @@
+"""IBMAP-HC: hill climbing on the IB-score (paper, Algorithms 1 and 2)."""
+
+from collections.abc import Callable, Iterable
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.counts import Counts, LocalCounts
+from ibmap.data import CategoricalData
+from ibmap.errors import RequestError
+from ibmap.graph import Graph
+from ibmap.independence import as_test
+from ibmap.learners.learned import Learned, Step, learned_from
+from ibmap.scores import IBScore
+
+Edges = Iterable[tuple[str, str]]
+Indices = list[tuple[int, int]]
+
+BATCH = 50_000_000  #: cells of the table that pass between two looks at the keyboard
+
+
+def ibmap_hc(
+    data: CategoricalData,
+    test: object = None,
+    *,
+    patience: int = 0,
+    start: Graph | None = None,
+    required: Edges = (),
+    forbidden: Edges = (),
+    n_jobs: int | None = None,
+    callback: Callable[[Step], object] | None = None,
+    counts: Counts | None = None,
+) -> Learned:
+    """Learn a Markov network by hill climbing on the IB-score.
+
+    Start from the empty graph; flip the pair that is least credible under the current graph, as long as that
+    raises the score. The options are those of :class:`ibmap.IBMAP`; ``counts`` is an engine that counts
+    instead of the one in memory.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.integers(2, size=200)
+    >>> learned = ibmap_hc(load({"a": a, "b": a ^ (rng.random(200) < 0.1), "c": rng.integers(2, size=200)}))
+    >>> learned.graph.edges
+    (('a', 'b'),)
+    """
+    began = perf_counter()
+    asked = as_test(test)
+    if not asked.has_posteriors:
+        raise RequestError(
+            f"IBMAP-HC sums log posteriors, and {asked.name} has none: use the Bayesian test, "
+            "or a learner that only asks whether two variables are independent"
+        )
+    if patience < 0:
+        raise RequestError(f"patience must be 0 or more, not {patience}")
+    bound = asked.bind(counts if counts is not None else LocalCounts(data))
+    edges, locked = constraints(data, start, required, forbidden)
+    score = IBScore(bound, data.n_variables, edges, locked, threads(n_jobs))  # Algorithm 1, lines 1 and 2
+    history: list[Step] = []
+    batch = 1 if callback else max(1, min(512, BATCH // max(1, data.n_rows * data.n_variables)))
+    finished = False
+    while not finished:  # lines 3 to 10
+        ascents = score.ascend(batch, patience)
+        finished = len(ascents) < batch
+        for x, y, added, gain, value in ascents:
+            history.append(Step(len(history) + 1, data.names[x], data.names[y], added, gain, value))
+            if callback and callback(history[-1]) is True:
+                finished = True
+    return learned_from(
+        data,
+        score.adjacency,
+        learner="ibmap-hc" if patience == 0 else f"ibmap-hc(patience={patience})",
+        test=asked.name,
+        n_tests=score.n_tests,
+        n_iter=len(history),
+        seconds=perf_counter() - began,
+        score=score.total,
+        pair_scores=read_only(score.pair_scores),
+        history=tuple(history),
+    )
+
+
+def constraints(
+    data: CategoricalData, start: Graph | None, required: Edges, forbidden: Edges
+) -> tuple[Indices, Indices]:
+    """Return the edges to start from and the pairs that must stay as they are, as indices."""
+    must, must_not = _pairs(data, required, "required"), _pairs(data, forbidden, "forbidden")
+    edges = _pairs(data, start.edges if start is not None else (), "start")
+    for pairs, name in ((must, "required"), (edges, "in the start graph")):
+        if both := sorted(set(pairs) & set(must_not)):
+            x, y = (data.names[i] for i in both[0])
+            raise RequestError(f"the edge between {x!r} and {y!r} is both {name} and forbidden")
+    return edges + must, must + must_not
+
+
+def _pairs(data: CategoricalData, edges: Edges, what: str) -> Indices:
+    pairs = []
+    for edge in edges:
+        if isinstance(edge, str) or len(tuple(edge)) != 2:
+            raise RequestError(f"{what} edges are pairs of names, not {edge!r}")
+        i, j = data.indices(edge)
+        if i == j:
+            raise RequestError(f"a {what} edge needs two different variables, not {edge[0]!r} twice")
+        pairs.append((min(i, j), max(i, j)))
+    return pairs
+
+
+def threads(n_jobs: int | None) -> int:
+    """Return the number of threads as scikit-learn counts: None is 1, -1 is all cores."""
+    from os import cpu_count
+
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise RequestError("n_jobs must not be 0: None is one thread, -1 all cores")
+    return n_jobs if n_jobs > 0 else max(1, (cpu_count() or 1) + 1 + n_jobs)
+
+
+def read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the array, closed for writing."""
+    array.flags.writeable = False
+    return array
