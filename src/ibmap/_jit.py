@@ -25,8 +25,8 @@ def kernel(function: F) -> F:
 
 
 def allocating_kernel(function: F) -> F:
-    """Compile a function that may make arrays."""
-    return _compiled(function)
+    """Compile a function that may make arrays; kernels that make none may call it."""
+    return _compiled(function, _nrt=True)
 
 
 def _compiled(function: F, **more: Any) -> F:

@@ -184,12 +184,13 @@ def slices_of(packed: Packed, sets: Sets, x: int, given: Ints) -> tuple[int, int
 
     Returns (the place of the slices, 0 or 1; their number).
     """
-    here = 0
-    n_slices = rows_with(packed, sets, here, x)
-    for variable in given:
-        n_slices = split(packed, sets, here, n_slices, 1 - here, variable)
-        here = 1 - here
-    split(packed, sets, here, n_slices, 2, x)
+    here, n_slices = np.int64(0), rows_with(packed, sets, np.int64(0), x)  # no literals: one compiled split
+    for i in range(given.size + 1):
+        last = i == given.size
+        to = np.int64(2) if last else 1 - here
+        n_sets = split(packed, sets, here, n_slices, to, x if last else given[i])
+        if not last:
+            here, n_slices = to, n_sets
     return here, n_slices
 
 
@@ -237,7 +238,7 @@ def cells_of(
 
     Slices without a row that knows y are skipped. Returns (cells, perhaps moved to a larger array; their number).
     """
-    n_cells = split(packed, sets, 2, sets.child[2, n_slices], spare, y)
+    n_cells = split(packed, sets, np.int64(2), sets.child[2, n_slices], spare, y)
     child, code, size = sets.child[spare], sets.code[spare], sets.size[spare]
     while n + n_cells > cells.shape[1]:
         cells = np.concatenate((cells, np.empty_like(cells)), axis=1)

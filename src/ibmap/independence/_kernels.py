@@ -51,6 +51,7 @@ class Scratch(NamedTuple):
     above: Floats  #: Σ max(t_k, 0)
     product: Floats  #: Π (1 + e^-|t_k|) - 1
     by_level: Ints  #: counts by level of one variable
+    members: Ints  #: the blanket of one variable
 
 
 @kernel
@@ -121,17 +122,14 @@ def independence_block(
     else:
         for v in range(m):
             _, scratch.offset[v] = slice_prior(model.log_prior[x, packed.order[first + v]], n_possible)
-    if model.one_factor:
-        add_factors(packed, sets, model, scratch, x, n_slices, block)
-    else:
-        n_singles = add_log_odds(packed, sets, model, scratch, x, n_slices, block)
-        if n_singles:
-            for v in range(m):
-                result[v] -= n_singles * softplus(scratch.offset[v])
-        if model.every_slice:
-            unseen = (n_possible - n_slices) / n_possible
-            for v in range(m):
-                result[v] += unseen * log_prior_of(model, x, packed.order[first + v])
+    n_singles = add_log_odds(packed, sets, model, scratch, x, n_slices, block)
+    if n_singles:
+        for v in range(m):
+            result[v] -= n_singles * softplus(scratch.offset[v])
+    if model.every_slice and not model.one_factor:
+        unseen = (n_possible - n_slices) / n_possible
+        for v in range(m):
+            result[v] += unseen * log_prior_of(model, x, packed.order[first + v])
     for v in range(m):
         out[packed.order[first + v]] = result[v]
 
@@ -152,7 +150,8 @@ def add_log_odds(
     """``scratch.above[v] = -Σ_k softplus(t_k)`` over slices of two rows or more; return how many have one.
 
     In a slice of one row g_k = h_k, whatever the prior counts. Σ softplus(t) = Σ max(t, 0) + log Π (1 + e^-|t|),
-    and the product less 1 is what is kept, so that a posterior near certainty loses no digit.
+    and the product less 1 is what is kept, so that a posterior near certainty loses no digit. With
+    ``one_factor`` all slices together have one t: there is one term, and no slice is special.
     """
     m = packed.blocks[block, 2] - packed.blocks[block, 1]
     offset, above, product, bayes = scratch.offset, scratch.above, scratch.product, scratch.bayes
@@ -165,6 +164,10 @@ def add_log_odds(
             n_singles += 1
             continue
         bayes_block(packed, sets, model, scratch, x, k, n, block)
+        if model.one_factor:
+            for v in range(m):
+                above[v] += bayes[v]
+            continue
         for v in range(m):
             t = offset[v] + bayes[v]
             e = exp(-abs(t))
@@ -176,28 +179,14 @@ def add_log_odds(
             for v in range(m):
                 above[v] += log1p(product[v])
             product[:m] = 0.0
+    if model.one_factor:
+        for v in range(m):
+            t = offset[v] + above[v]
+            above[v], product[v] = max(t, 0.0), exp(-abs(t))
+        n_singles = 0
     for v in range(m):
         above[v] = -(above[v] + log1p(product[v]))
     return n_singles
-
-
-@kernel
-def add_factors(
-    packed: Packed, sets: Sets, model: Model, scratch: Scratch, x: int, n_slices: int, block: int
-) -> None:
-    """``scratch.above[v] = -softplus(t)`` with one Bayes factor for all slices together."""
-    m = packed.blocks[block, 2] - packed.blocks[block, 1]
-    above, bayes = scratch.above, scratch.bayes
-    for v in range(m):
-        above[v] = scratch.offset[v]
-    for k in range(n_slices):
-        n = rows_of_slice(sets, k)
-        if n > 1:
-            bayes_block(packed, sets, model, scratch, x, k, n, block)
-            for v in range(m):
-                above[v] += bayes[v]
-    for v in range(m):
-        above[v] = -softplus(above[v])
 
 
 @kernel
@@ -311,7 +300,7 @@ def posterior_of_cells(
     column = scratch.by_level
     factors = np.empty(cells[0, end - 1] + 1 if end > begin else 0)
     while begin < end:
-        k, n, d, row, level = cells[0, begin], 0, 0.0, 0, cells[1, begin]
+        k, n, d, row, level = cells[0, begin], np.int64(0), 0.0, 0, cells[1, begin]
         i = begin
         while i < end and cells[0, i] == k:
             count = cells[3, i]
@@ -384,7 +373,7 @@ def fixed_posteriors(
 ) -> None:
     """Posteriors of x against each of many ys, one conditioning set."""
     here, n_slices = slices_of(packed, sets, x, given)
-    n_possible = possible_slices(packed, given, -1) if model.every_slice else np.float64(n_slices)
+    n_possible = possible_slices(packed, given, np.int64(-1)) if model.every_slice else np.float64(n_slices)
     row = np.full(packed.levels.size, np.nan)
     if 8 * ys.size > packed.levels.size:
         for block in range(packed.blocks.shape[0]):
@@ -412,7 +401,7 @@ def first_separating(
     """Return the first row of ``subsets`` given which log Pr(x ⊥ y) exceeds the threshold; -1 if none."""
     for i in range(subsets.shape[0]):
         here, n_slices = slices_of(packed, sets, x, subsets[i])
-        n_possible = possible_slices(packed, subsets[i], -1)
+        n_possible = possible_slices(packed, subsets[i], np.int64(-1))
         log_p, _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, n_possible, 1 - here)
         if log_p > threshold[0]:
             return i
@@ -485,7 +474,7 @@ def round_robin_posteriors(
             code[j], packed.levels[members[j]], suffix[j + 1], n_suffix[j + 1], order, suffix[j], room
         )
     prefix[:] = 0
-    n_prefix = 1
+    n_prefix = np.int64(1)
     for j in range(b):
         y = members[j]
         observed = rank_pairs(prefix, n_prefix, suffix[j + 1], n_suffix[j + 1], order, merged, room)
@@ -541,7 +530,7 @@ def merged_bayes(sets: Sets, model: Model, scratch: Scratch, x: int, y: int, sli
         model.tables[model.margin[b, a]],
     )
     size, code, child, column = sets.size[2], sets.code[2], sets.child[2], scratch.by_level
-    n, d = 0, 0.0
+    n, d = np.int64(0), 0.0
     for k in slices:
         row = 0
         for s in range(child[k], child[k + 1]):
@@ -573,3 +562,24 @@ def round_robin(
     round_robin_posteriors(
         packed, sets, model, scratch, x, members, here, n_slices, independent, dependent
     )
+
+
+@allocating_kernel
+def dependence_of_members(
+    packed: Packed,
+    sets: Sets,
+    model: Model,
+    scratch: Scratch,
+    x: int,
+    members: Ints,
+    here: int,
+    n_slices: int,
+    out: Floats,
+) -> None:
+    """``out[y] = log Pr(x not⊥ y | other members)`` for every member, from the slices in place ``here``."""
+    independent, dependent = np.empty(members.size), np.empty(members.size)
+    round_robin_posteriors(
+        packed, sets, model, scratch, x, members, here, n_slices, independent, dependent
+    )
+    for j in range(members.size):
+        out[members[j]] = dependent[j]

@@ -113,7 +113,9 @@ class BoundBayesianTest:
             stride += int(packed.blocks[:, 4].max())
         counts = (np.empty(widest, np.int32), np.empty(widest, np.int32), np.empty(stride, np.int32))
         log_odds = (np.empty(stride), np.empty(stride), np.empty(stride), np.empty(stride))
-        return new_sets(self.counts.n_rows), Scratch(*counts, *log_odds, np.zeros(n_levels, np.int64))
+        n = len(self.counts.cardinalities)
+        scratch = Scratch(*counts, *log_odds, np.zeros(n_levels, np.int64), np.empty(n, np.int64))
+        return new_sets(self.counts.n_rows), scratch
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
         """Test x against each of many ys, one conditioning set."""

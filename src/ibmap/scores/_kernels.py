@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._jit import allocating_kernel, kernel
+from ibmap._jit import kernel
 from ibmap.counts._kernels import Packed, Sets, slices_of
 from ibmap.independence._kernels import (
     Model,
     Scratch,
+    dependence_of_members,
     independence_block,
     possible_slices,
     posterior_one,
-    round_robin_posteriors,
 )
 
 EDGE, LOCKED, TRIED = 1, 2, 4
@@ -38,46 +38,35 @@ class State(NamedTuple):
     rows: Floats  #: (2, n): the rows of x and y after a flip that is being tried
 
 
-@allocating_kernel
-def blanket_of(flags: NDArray[np.uint8], x: int) -> Ints:
-    """Return the neighbours of x, in order."""
+@kernel
+def blanket_of(flags: NDArray[np.uint8], x: int, room: Ints) -> int:
+    """Put the neighbours of x into ``room``, in order. Returns how many."""
     n = 0
     for y in range(flags.shape[0]):
-        n += flags[x, y] & 1
-    out = np.empty(n, np.int64)
-    n = 0
-    for y in range(flags.shape[0]):
-        if flags[x, y] & 1:
-            out[n] = y
+        if flags[x, y] & EDGE:
+            room[n] = y
             n += 1
-    return out
+    return n
 
 
-@allocating_kernel
+@kernel
 def closure_row(
     packed: Packed, sets: Sets, model: Model, scratch: Scratch, x: int, blanket: Ints, out: Floats
 ) -> None:
     """``out[y] = σ_xy``: the log posterior of each assertion about x in the Markov blanket closure."""
     here, n_slices = slices_of(packed, sets, x, blanket)
-    n_possible = possible_slices(packed, blanket, -1) if model.every_slice else np.float64(n_slices)
+    n_possible = possible_slices(packed, blanket, np.int64(-1)) if model.every_slice else np.float64(n_slices)
     for block in range(packed.blocks.shape[0]):
         independence_block(packed, sets, model, scratch, x, n_slices, n_possible, block, out)
-    if blanket.size:
-        unused, dependent = np.empty(blanket.size), np.empty(blanket.size)
-        round_robin_posteriors(
-            packed, sets, model, scratch, x, blanket, here, n_slices, unused, dependent
-        )
-        for j in range(blanket.size):
-            out[blanket[j]] = dependent[j]
     for y in packed.loose:
-        if y != x and not np.any(blanket == y):
-            out[y], _ = posterior_one(
-                packed, sets, model, scratch, x, y, n_slices, n_possible, 1 - here
-            )
+        if y != x:
+            out[y], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, n_possible, 1 - here)
+    if blanket.size:
+        dependence_of_members(packed, sets, model, scratch, x, blanket, here, n_slices, out)
     out[x] = 0.0
 
 
-@allocating_kernel
+@kernel
 def empty_tile(
     packed: Packed,
     sets: Sets,
@@ -90,7 +79,7 @@ def empty_tile(
     sigma: Floats,
 ) -> None:
     """σ of the empty graph for some variables (positions in ``order``) against some blocks, and mirrored."""
-    none = np.empty(0, np.int64)
+    none = scratch.members[:0]
     for i in range(first_x, last_x):
         x = packed.order[i]
         _, n_slices = slices_of(packed, sets, x, none)
@@ -105,12 +94,12 @@ def empty_tile(
                 sigma[y, packed.order[i]] = sigma[packed.order[i], y]
 
 
-@allocating_kernel
+@kernel
 def empty_loose(
     packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: int, sigma: Floats
 ) -> None:
     """σ of the empty graph for one loose variable against all others, and mirrored."""
-    none = np.empty(0, np.int64)
+    none = scratch.members[:0]
     here, n_slices = slices_of(packed, sets, y, none)
     for block in range(packed.blocks.shape[0]):
         independence_block(packed, sets, model, scratch, y, n_slices, 1.0, block, sigma[y])
@@ -236,32 +225,35 @@ def gain_of(state: State, x: int, y: int) -> float:
     return total(state.rows[0]) + total(state.rows[1]) - (state.row_sum[x] + state.row_sum[y])
 
 
-@allocating_kernel
+@kernel
 def ascend(
     packed: Packed,
     sets: Sets,
     model: Model,
     scratch: Scratch,
     state: State,
-    patience: int,
+    tried: Ints,
     log: Ints,
     gains: Floats,
 ) -> tuple[int, int]:
-    """Do up to ``len(log)`` ascents. Returns (ascents, proposals); fewer ascents than asked: a maximum."""
-    tried = np.empty(2 * (patience + 1), np.int64)
+    """Do up to ``len(log)`` ascents. Returns (ascents, proposals); fewer ascents than asked: a maximum.
+
+    ``tried`` has room for the pairs that may be proposed in one ascent: 2 (patience + 1) indices.
+    """
     n_proposals = 0
     for step in range(log.shape[0]):
         n_tried = 0
         while True:
             x, y = least_credible_pair(state)  # Algorithm 2, line 1
-            if x < 0 or n_tried > patience:
+            if x < 0 or 2 * n_tried >= tried.size:
                 for k in range(0, 2 * n_tried, 2):
                     state.flags[tried[k], tried[k + 1]] &= ~np.uint8(TRIED)
                     state.flags[tried[k + 1], tried[k]] &= ~np.uint8(TRIED)
                 return step, n_proposals  # Algorithm 1, line 7
             flip(state, x, y)  # Algorithm 2, line 2
-            closure_row(packed, sets, model, scratch, x, blanket_of(state.flags, x), state.rows[0])
-            closure_row(packed, sets, model, scratch, y, blanket_of(state.flags, y), state.rows[1])
+            for which, v in enumerate((x, y)):
+                blanket = scratch.members[: blanket_of(state.flags, v, scratch.members)]
+                closure_row(packed, sets, model, scratch, v, blanket, state.rows[which])
             n_proposals += 1
             gain = gain_of(state, x, y)  # Algorithm 1, line 5
             if gain > TIE:

@@ -118,8 +118,9 @@ class IBScore:
 
     def _ascend_compiled(self, limit: int, patience: int) -> list[Ascent]:
         log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
+        tried = np.empty(2 * (patience + 1), np.int64)
         done, proposals = _kernels.ascend(
-            *self._compiled.arguments(0), self.state, patience, log, gains  # type: ignore[union-attr]
+            *self._compiled.arguments(0), self.state, tried, log, gains  # type: ignore[union-attr]
         )
         self.n_tests += 2 * proposals * (len(self.state.row_sum) - 1)
         return [

@@ -1,0 +1,5 @@
+"""``python -m ibmap.cli`` is ``ibmap``."""
+
+from ibmap.cli import main
+
+main()

@@ -1,0 +1,86 @@
+"""The typer application: which verbs there are, and what becomes of their errors."""
+
+import re
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ibmap import __version__
+from ibmap.cli.demo import demo
+from ibmap.cli.learn import learn
+from ibmap.cli.test import test
+from ibmap.errors import DataWarning, IbmapError
+
+
+class Verbs(TyperGroup):
+    """Run a verb: errors that a user can mend are one line, never a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb that was asked for."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", DataWarning)
+                warnings.showwarning = _show_warning
+                return super().invoke(ctx)
+        except BrokenPipeError:  # the reader has seen enough; typer knows what to do
+            raise
+        except (IbmapError, OSError) as error:
+            say("error", _words(error))
+            raise typer.Exit(1) from None
+        except MemoryError:
+            say("error", "not enough memory for this table")
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            sys.stderr.write("ibmap: interrupted\n")
+            raise typer.Exit(130) from None
+
+
+def say(kind: str, message: str) -> None:
+    """Write one line to stderr."""
+    sys.stderr.write(f"ibmap: {kind}: {' '.join(message.splitlines())}\n")
+
+
+def _words(error: IbmapError | OSError) -> str:
+    """Return the message of an error in the words of the command line: options, not arguments of Python."""
+    if isinstance(error, OSError):
+        where = f"{str(error.filename)!r}: " if error.filename is not None else ""
+        return f"{where}{error.strerror or error}"
+    return re.sub(r"\b(missing|discretize|bins|n_jobs)=(?=['\d])", r"--\1 ", str(error))
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    if issubclass(category, DataWarning):
+        say("warning", str(message))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ibmap {__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=Verbs,
+    help="Learn the structure of a Markov network from categorical data, and how far to trust each edge.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options of ``ibmap`` itself."""
+
+
+app.command(help="Learn a network from a CSV or Parquet file.")(learn)
+app.command(help="Ask whether two variables are independent given others.")(test)
+app.command(help="See it work: a network of real data, and one whose truth is known.")(demo)

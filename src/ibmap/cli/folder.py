@@ -1,0 +1,74 @@
+"""Result files: all of them or none, and never half of one."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from ibmap.errors import RequestError
+
+
+@contextmanager
+def output_folder(path: Path | None) -> Iterator[None]:
+    """Make sure that files can be written to a folder before the work begins.
+
+    If the work fails or is interrupted, folders that were made for it are removed again.
+    """
+    if path is None:
+        yield
+        return
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = _temporary(path, "probe")
+        probe.touch()
+        probe.unlink()
+        yield
+    except BaseException as error:
+        for folder in missing:
+            try:
+                folder.rmdir()
+            except OSError:
+                break
+        if isinstance(error, FileExistsError | NotADirectoryError):
+            raise RequestError(f"cannot write to {str(path)!r}: it is not a folder") from None
+        raise
+
+
+def write_together(path: Path, files: Mapping[str, str]) -> None:
+    """Write texts under temporary names and rename them only when all of them are on the disk."""
+    for name in files:
+        if (path / name).is_dir():
+            raise RequestError(f"cannot write {str(path / name)!r}: it is a folder")
+    temporaries = {name: _temporary(path, name) for name in files}
+    try:
+        for name, text in files.items():
+            temporaries[name].write_text(text, encoding="utf-8", newline="")
+        with _undisturbed():
+            for name, temporary in temporaries.items():
+                os.replace(temporary, path / name)
+    finally:
+        for temporary in temporaries.values():
+            temporary.unlink(missing_ok=True)
+
+
+def _temporary(path: Path, name: str) -> Path:
+    return path / f".{name}.{os.getpid()}.tmp"
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C wait for a moment, so that it does not fall between two renames."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt

@@ -1,0 +1,124 @@
+"""``ibmap learn``: from a file to a network."""
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap.cli import folder, options, screen
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from ibmap.graph import Graph
+    from ibmap.learners import Learned
+
+#: learners by name; each is a function of (data, test) and keyword-only options that returns a ``Learned``
+LEARNERS = {
+    "ibmap-hc": "ibmap.learners:ibmap_hc",
+}
+
+Pairs = Annotated[list[str] | None, typer.Option(metavar="X,Y", help="An edge that must be there; repeat.")]
+NoPairs = Annotated[list[str] | None, typer.Option(metavar="X,Y", help="An edge that must not; repeat.")]
+
+
+def learn(
+    file: options.File,
+    learner: Annotated[str, typer.Option(metavar="NAME", help="The search: ibmap-hc.")] = "ibmap-hc",
+    test: options.Test = "bayesian",
+    prior: options.Prior = None,
+    prior_counts: options.PriorCounts = None,
+    combine: options.Combine = None,
+    slices: options.Slices = None,
+    patience: Annotated[
+        int | None, typer.Option(metavar="K", help="Try K more pairs before giving up [0].")
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option(metavar="GRAPH.json", help="Where to start [no edges].")
+    ] = None,
+    require: Pairs = None,
+    forbid: NoPairs = None,
+    missing: options.Missing = "error",
+    discretize: options.Discretize = None,
+    bins: options.Bins = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write graph.json and edges.csv there.")
+    ] = None,
+    as_json: options.Json = False,
+    top: Annotated[int, typer.Option(metavar="N", min=0, help="How many edges to show.")] = 10,
+) -> None:
+    """Learn a network from a file, show it and write it."""
+    search = find_learner(learner)
+    how = options.chosen_test(test, prior=prior, prior_counts=prior_counts, combine=combine, slices=slices)
+    with folder.output_folder(out):
+        data = options.read_table(file, missing, discretize, bins)
+        wishes = {
+            "patience": patience,
+            "start": read_graph(start) if start is not None else None,
+            "required": [options.pair(text, "--require", data) for text in require or []] or None,
+            "forbidden": [options.pair(text, "--forbid", data) for text in forbid or []] or None,
+            "n_jobs": jobs,
+        }
+        with screen.progress() as callback:
+            learned = search(data, how, **supported(search, learner, {**wishes, "callback": callback}))
+        if out is not None:
+            folder.write_together(out, result_files(learned))
+    show(learned, out, as_json, top)
+
+
+def find_learner(name: str) -> Callable[..., "Learned"]:
+    """Return the function behind a name."""
+    if name not in LEARNERS:
+        raise RequestError(f"unknown learner {name!r}; there are {', '.join(LEARNERS)}")
+    module, _, function = LEARNERS[name].partition(":")
+    return getattr(import_module(module), function)  # type: ignore[no-any-return]
+
+
+def supported(search: Callable[..., Any], name: str, wishes: dict[str, Any]) -> dict[str, Any]:
+    """Return the wishes that are not None; one that the learner does not know is an error."""
+    known = signature(search).parameters
+    words = {"required": "require", "forbidden": "forbid", "n_jobs": "jobs"}
+    wanted = {wish: value for wish, value in wishes.items() if value is not None}
+    for wish in [wish for wish in wanted if wish not in known]:
+        if wanted.pop(wish) is not None and wish != "callback":
+            raise RequestError(f"{name} has no option --{words.get(wish, wish)}")
+    return wanted
+
+
+def read_graph(path: Path) -> "Graph":
+    """Read a graph that an earlier run wrote."""
+    from ibmap.graph import Graph
+
+    try:
+        return Graph.from_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RequestError(f"there is no file {str(path)!r}") from None
+    except ValueError as error:
+        raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
+
+
+def result_files(learned: "Learned") -> dict[str, str]:
+    """Return the files of a result, by name."""
+    return {
+        "graph.json": json.dumps(learned.to_dict(), ensure_ascii=False, indent=1) + "\n",
+        "edges.csv": learned.edges().write_csv(),
+    }
+
+
+def show(learned: "Learned", out: Path | None, as_json: bool, top: int) -> None:
+    """Print the result."""
+    if as_json:
+        typer.echo(json.dumps(learned.to_dict(), ensure_ascii=False))
+        return
+    console = screen.console()
+    console.print(screen.headline(learned), style="bold")
+    console.print()
+    console.print(screen.edge_table(learned, top))
+    console.print()
+    console.print(screen.provenance(learned), style="dim")
+    if out is not None:
+        console.print(f"wrote {out / 'graph.json'} and {out / 'edges.csv'}", style="dim")

@@ -1,0 +1,127 @@
+"""What people see: numbers in words, a table of edges, a line that moves while they wait."""
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ibmap.learners import Learned, Step
+
+NEAR_MISSES = 3  #: pairs without an edge that are shown below the edges
+WIDE = 160  #: columns when stdout is no terminal
+
+
+def console(stderr: bool = False) -> "Console":
+    """Return a console that shows names as they are: no markup, no emoji, no colours for numbers."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else WIDE
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width, soft_wrap=False)
+
+
+def probability(log_p: float) -> str:
+    """Return a probability for reading, also when it is next to one.
+
+    Examples
+    --------
+    >>> probability(math.log(0.25)), probability(-1.2e-24), probability(-800.0), probability(0.0)
+    ('0.250', '1 - 1e-24', 'e^-800', '1')
+    """
+    if log_p > -1e-3:
+        rest = -math.expm1(log_p)
+        return f"1 - {rest:.0e}" if rest else "1"
+    if log_p < -600:
+        return f"e^{log_p:.0f}"
+    p = math.exp(log_p)
+    return f"{p:.3f}" if p >= 1e-3 else f"{p:.0e}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "edge"), counted(1200, "row")
+    ('1 edge', '1,200 rows')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def headline(learned: "Learned") -> str:
+    """Return the summary in one line."""
+    graph = learned.graph
+    edges, names = counted(graph.n_edges, "edge"), counted(graph.n_variables, "variable")
+    return f"{edges} among {names}, learned from {counted(learned.n_rows, 'row')} in {learned.seconds:.3g} s"
+
+
+def provenance(learned: "Learned") -> str:
+    """Return how the network came about."""
+    parts = [f"{learned.learner}, test {learned.test}", counted(learned.n_tests, "test")]
+    parts.append(counted(learned.n_iter, "ascent"))
+    if not math.isnan(learned.score):
+        parts.append(f"score {learned.score:.3f}")
+    return "; ".join(parts)
+
+
+def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> Any:
+    """Return a table of the strongest edges and the nearest misses."""
+    from rich import box
+    from rich.table import Table
+
+    rows = learned.edges(near_misses).rows()
+    edges = [row for row in rows if row[5]][:top]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("strongest edges", overflow="fold")
+    table.add_column("", overflow="fold")
+    table.add_column("posterior", justify="right", no_wrap=True)
+    for x, y, *_, log_xy, log_yx, _in_graph in edges:
+        table.add_row(x, y, probability((log_xy + log_yx) / 2) if log_xy == log_xy else "")
+    if learned.graph.n_edges > len(edges):
+        table.add_row(f"... and {learned.graph.n_edges - len(edges):,} more", "", "", style="dim")
+    for x, y, *_, log_xy, log_yx, in_graph in rows:
+        if not in_graph:
+            table.add_row(x, y, f"no edge  {probability((log_xy + log_yx) / 2)}", style="dim")
+    return table
+
+
+@contextmanager
+def progress() -> Iterator[Any]:
+    """Show a line while the block runs, if stderr is a terminal; yields a callback for ascents, or None.
+
+    The callback only notes the last ascent; a thread draws it a few times a second.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.live import Live
+
+    line = _Line()
+    with Live(line, console=console(stderr=True), transient=True, refresh_per_second=8):
+        yield line
+
+
+class _Line:
+    """The line itself: it draws what it knows when it is asked to."""
+
+    def __init__(self) -> None:
+        self._began = perf_counter()
+        self._edges = 0
+        self._last: Step | None = None
+
+    def __call__(self, step: "Step") -> None:
+        self._edges += 1 if step.added else -1
+        self._last = step
+
+    def __rich__(self) -> str:
+        seconds = perf_counter() - self._began
+        if self._last is not None:
+            edges, score = counted(self._edges, "edge"), f"{self._last.score:.3f}"
+            return f"learning: {counted(self._last.n, 'ascent')}, {edges}, score {score}, {seconds:.0f} s"
+        hint = " (the first run compiles for a while)" if seconds > 2 else ""
+        return f"learning: scoring all pairs{hint} ... {seconds:.0f} s"

@@ -1,0 +1,133 @@
+"""``ibmap test``: are two variables independent given others?"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap.cli import options, screen
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from ibmap.data import CategoricalData
+    from ibmap.independence import Answers, IndependenceTest
+
+
+def test(
+    file: options.File,
+    x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
+    y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    given: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="What is known; repeat for names with commas.")
+    ] = None,
+    how: Annotated[
+        str,
+        typer.Option("--test", metavar="NAME", help="bayesian, chi-square, g-square, mutual-information."),
+    ] = "bayesian",
+    prior: options.Prior = None,
+    prior_counts: options.PriorCounts = None,
+    combine: options.Combine = None,
+    slices: options.Slices = None,
+    ties: Annotated[
+        str | None, typer.Option(metavar="KIND", help="If the data say nothing: independent or dependent.")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(metavar="A", help="Level of chi-square and g-square [0.05].")
+    ] = None,
+    missing: options.Missing = "error",
+    discretize: options.Discretize = None,
+    bins: options.Bins = None,
+    as_json: options.Json = False,
+) -> None:
+    """Ask one question of a file and show the answer."""
+    prior_options = {"prior": prior, "prior_counts": prior_counts, "combine": combine, "slices": slices}
+    chosen = options.chosen_test(how, **prior_options, ties=ties, alpha=alpha)
+    data = options.read_table(file, missing, discretize, bins)
+    known = [name for text in given or [] for name in options.variables(text, data)]
+    check_question(x, y, known, data)
+    outcome = ask(data, chosen, x, y, known)
+    if as_json:
+        typer.echo(json.dumps(outcome.to_dict(), ensure_ascii=False))
+    else:
+        console = screen.console()
+        console.print(outcome.sentence(), style="bold")
+        console.print(outcome.numbers(), style="dim")
+
+
+def check_question(x: str, y: str, given: Sequence[str], data: "CategoricalData") -> None:
+    """Refuse a question that makes no sense."""
+    data.indices([x, y])
+    if x == y:
+        raise RequestError(f"X and Y are both {x!r}: name two different variables")
+    for name in (x, y):
+        if name in given:
+            raise RequestError(f"variable {name!r} is both tested and given: leave it out of --given")
+    twice = [name for k, name in enumerate(given) if name in given[:k]]
+    if twice:
+        raise RequestError(f"variable {twice[0]!r} is given twice")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A question and what the test says to it."""
+
+    x: str
+    y: str
+    given: list[str]
+    test: str
+    answers: "Answers"
+    n_rows: int
+    n_slices: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form: log posteriors of a Bayesian test, statistic and p-value of others."""
+        answers = self.answers
+        if answers.log_independent is not None:
+            found = {
+                "log_p_independent": _first(answers.log_independent),
+                "log_p_dependent": _first(answers.log_dependent),
+            }
+        else:
+            found = {"statistic": _first(answers.statistic), "p_value": _first(answers.p_value)}
+        question = {"x": self.x, "y": self.y, "given": self.given}
+        return {**question, **found, "n_rows": self.n_rows, "n_slices": self.n_slices}
+
+    def sentence(self) -> str:
+        """Say the answer in words."""
+        answers, given = self.answers, f" given {', '.join(self.given)}" if self.given else ""
+        verdict = "independent" if answers.independent[0] else "dependent"
+        if answers.log_independent is not None:
+            logs = answers.log_independent if answers.independent[0] else answers.log_dependent
+            number = f"P = {screen.probability(float(logs[0]))}"  # type: ignore[index]
+        elif answers.p_value is not None:
+            number = f"p-value = {float(answers.p_value[0]):.3g}"
+        else:
+            number = f"information = {_first(answers.statistic):.3g} nats"
+        return f"{self.x} and {self.y} are {verdict}{given}: {number}"
+
+    def numbers(self) -> str:
+        """Return the numbers behind the words."""
+        found = list(self.to_dict().items())[3:5]
+        words = [f"{name.replace('_', ' ')} {value:.6g}" for name, value in found if value is not None]
+        where = [screen.counted(self.n_rows, "row"), screen.counted(self.n_slices, "slice")]
+        return "; ".join([*words, *where, f"test {self.test}"])
+
+
+def ask(data: "CategoricalData", test: "IndependenceTest", x: str, y: str, given: list[str]) -> Outcome:
+    """Put the question to the test."""
+    from ibmap.counts import LocalCounts
+
+    counts = LocalCounts(data)
+    question = (data.index(x), [data.index(y)], list(data.indices(given)))
+    answers = test.bind(counts).fixed(*question)  # type: ignore[arg-type]
+    tables = counts.fixed(*question)
+    return Outcome(x, y, given, test.name, answers, int(tables.n_rows[0]), int(tables.n_slices[0]))
+
+
+def _first(values: Any) -> float | None:
+    """Return the only entry; None if there is none, or none that JSON can hold."""
+    number = math.nan if values is None else float(values[0])
+    return number if math.isfinite(number) else None
