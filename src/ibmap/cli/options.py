@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ibmap.cli.quick import import_numba
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def chosen_test(name: str, **given: Any) -> "IndependenceTest":
     >>> chosen_test("bayesian", prior=None, prior_counts="0.5").name
     'bayesian(prior_counts=0.5)'
     """
+    import_numba()
     from ibmap.independence import as_test
 
     test = as_test(name)

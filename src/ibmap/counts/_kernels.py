@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._jit import allocating_kernel, kernel
+from ibmap._jit import allocating_kernel, inline, kernel
 from ibmap.counts._popcount import count_8, count_32, popcount
 
 Ints = NDArray[np.int64]
@@ -65,7 +65,7 @@ def pack_levels(codes: NDArray[np.int8], levels: Ints, first: Ints, out: NDArray
                 row[w] = word
 
 
-@kernel
+@inline
 def rows_with(packed: Packed, sets: Sets, to: int, variable: int) -> int:
     """Put all rows where ``variable`` is observed into one set. Returns the number of sets: 1, or 0 if empty."""
     words, masks = sets.words[to], sets.masks[to]
@@ -194,7 +194,7 @@ def slices_of(packed: Packed, sets: Sets, x: int, given: Ints) -> tuple[int, int
     return here, n_slices
 
 
-@kernel
+@inline
 def level_of(packed: Packed, variable: int, row: int) -> int:
     """Return the code of a variable in one row (-1 if missing)."""
     if packed.first[variable] < 0:
@@ -206,7 +206,7 @@ def level_of(packed: Packed, variable: int, row: int) -> int:
     return -1
 
 
-@kernel
+@inline
 def first_row(sets: Sets, where: int, one: int) -> int:
     """Return the first row of a set."""
     i = sets.start[where, one]
@@ -214,7 +214,7 @@ def first_row(sets: Sets, where: int, one: int) -> int:
     return 64 * np.int64(sets.words[where, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
 
 
-@kernel
+@inline
 def count_columns(
     packed: Packed, sets: Sets, where: int, one: int, column: int, n_columns: int, out: NDArray[np.int32]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._jit import allocating_kernel, kernel
+from ibmap._jit import allocating_kernel, inline, kernel
 from ibmap.counts._kernels import (
     Packed,
     Sets,
@@ -61,7 +61,7 @@ def fill_table(parameter: float, out: Floats) -> None:
         out[c] = log_rising(parameter, c)
 
 
-@kernel
+@inline
 def log_prior_ratio(model: Model, x: int, y: int, size: int) -> float:
     """Log of the normalising terms of h / g in a slice of ``size`` rows."""
     a, b = model.kind[x], model.kind[y]
@@ -69,7 +69,7 @@ def log_prior_ratio(model: Model, x: int, y: int, size: int) -> float:
     return log_rising(rows, size) + log_rising(columns, size) - log_rising(cells, size)
 
 
-@kernel
+@inline
 def log_prior_of(model: Model, x: int, y: int) -> float:
     """Log prior of independence of a pair."""
     if model.log_prior.shape[0] == 1:
@@ -77,7 +77,7 @@ def log_prior_of(model: Model, x: int, y: int) -> float:
     return model.log_prior[x, y]
 
 
-@kernel
+@inline
 def possible_slices(packed: Packed, given: Ints, without: int) -> float:
     """Return the number of configurations of ``given`` but for one of them, observed or not."""
     count = 1.0
@@ -87,14 +87,14 @@ def possible_slices(packed: Packed, given: Ints, without: int) -> float:
     return count
 
 
-@kernel
+@inline
 def slice_prior(log_prior: float, n_slices: float) -> tuple[float, float]:
     """Return (lp, lq - lp), where lp = log(prior) / K and lq = log(1 - e^lp)."""
     lp = log_prior / n_slices
     return lp, log_one_minus_exp(lp) - lp
 
 
-@kernel
+@inline
 def independence_block(
     packed: Packed,
     sets: Sets,
@@ -134,7 +134,7 @@ def independence_block(
         out[packed.order[first + v]] = result[v]
 
 
-@kernel
+@inline
 def rows_of_slice(sets: Sets, k: int) -> int:
     """Return the number of rows of slice k."""
     n = 0
@@ -143,7 +143,7 @@ def rows_of_slice(sets: Sets, k: int) -> int:
     return n
 
 
-@kernel
+@inline
 def add_log_odds(
     packed: Packed, sets: Sets, model: Model, scratch: Scratch, x: int, n_slices: int, block: int
 ) -> int:
@@ -189,7 +189,7 @@ def add_log_odds(
     return n_singles
 
 
-@kernel
+@inline
 def bayes_block(
     packed: Packed,
     sets: Sets,
@@ -230,7 +230,7 @@ def bayes_block(
     add_cells(by_column, margins, np.int32(n), levels, stride, m, rest, bayes, -1.0)
 
 
-@kernel
+@inline
 def add_cells(
     table: Floats,
     cells: NDArray[np.int32],
@@ -259,7 +259,7 @@ def add_cells(
         bayes[v] += sign * table[np.uint32(rest[v])]
 
 
-@kernel
+@inline
 def posterior_from(
     model: Model, log_prior: float, factors: Floats, n_slices: int, n_possible: float
 ) -> tuple[float, float]:
@@ -408,7 +408,7 @@ def first_separating(
     return -1
 
 
-@kernel
+@inline
 def rank_pairs(
     major: Ints, n_major: int, minor: Ints, n_minor: int, order: Ints, rank: Ints, room: Ints
 ) -> int:
@@ -426,7 +426,7 @@ def rank_pairs(
     return n + 1 if k else 0
 
 
-@kernel
+@inline
 def counting_sort(items: Ints, key: Ints, n_keys: int, out: Ints, position: Ints) -> None:
     """Stable sort of ``items`` by ``key[item] < n_keys``."""
     for i in range(n_keys + 1):
@@ -486,7 +486,7 @@ def round_robin_posteriors(
         n_prefix = extend_prefix(prefix, code[j])
 
 
-@kernel
+@inline
 def extend_prefix(prefix: Ints, code: Ints) -> int:
     """Refine the ranks of slices, which are in order, by one more member. Returns how many ranks."""
     rank, previous = 0, 0
@@ -497,7 +497,7 @@ def extend_prefix(prefix: Ints, code: Ints) -> int:
     return rank + 1
 
 
-@kernel
+@inline
 def merged_factors(
     sets: Sets,
     model: Model,
@@ -520,7 +520,7 @@ def merged_factors(
         begin = end
 
 
-@kernel
+@inline
 def merged_bayes(sets: Sets, model: Model, scratch: Scratch, x: int, y: int, slices: Ints) -> float:
     """Log Bayes factor d of one table: a row for each slice (a level of y), a column for each level of x."""
     a, b = model.kind[x], model.kind[y]

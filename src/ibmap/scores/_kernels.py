@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._jit import kernel
+from ibmap._jit import inline, kernel
 from ibmap.counts._kernels import Packed, Sets, slices_of
 from ibmap.independence._kernels import (
     Model,
@@ -38,7 +38,7 @@ class State(NamedTuple):
     rows: Floats  #: (2, n): the rows of x and y after a flip that is being tried
 
 
-@kernel
+@inline
 def blanket_of(flags: NDArray[np.uint8], x: int, room: Ints) -> int:
     """Put the neighbours of x into ``room``, in order. Returns how many."""
     n = 0
@@ -136,7 +136,7 @@ def all_minima(state: State) -> None:
                             state.lowest[j], state.partner[j] = pair, i
 
 
-@kernel
+@inline
 def minimum_of_row(state: State, i: int) -> None:
     """Find the least credible partner of one variable."""
     lowest, partner = np.inf, -1
@@ -148,7 +148,7 @@ def minimum_of_row(state: State, i: int) -> None:
     state.lowest[i], state.partner[i] = lowest, partner
 
 
-@kernel
+@inline
 def least_credible_pair(state: State) -> tuple[int, int]:
     """Algorithm 2, line 1: the smallest (x, y) among the pairs with the smallest σ_xy + σ_yx; or (-1, -1)."""
     n = state.lowest.size
@@ -166,7 +166,7 @@ def least_credible_pair(state: State) -> tuple[int, int]:
     return -1, -1
 
 
-@kernel
+@inline
 def total(row: Floats) -> float:
     """Sum from left to right."""
     out = 0.0
@@ -175,14 +175,14 @@ def total(row: Floats) -> float:
     return out
 
 
-@kernel
+@inline
 def flip(state: State, x: int, y: int) -> None:
     """Algorithm 2, line 2."""
     state.flags[x, y] ^= EDGE
     state.flags[y, x] ^= EDGE
 
 
-@kernel
+@inline
 def keep(state: State, x: int, y: int, tried: Ints) -> None:
     """Make the rows that were tried the current ones, and mend the minima that they touch."""
     for k in range(0, tried.size, 2):
@@ -209,7 +209,7 @@ def keep(state: State, x: int, y: int, tried: Ints) -> None:
                     state.lowest[i], state.partner[i] = pair, j
 
 
-@kernel
+@inline
 def reject(state: State, x: int, y: int) -> None:
     """Take a flip back and do not propose the pair again before the next ascent."""
     flip(state, x, y)
@@ -219,7 +219,7 @@ def reject(state: State, x: int, y: int) -> None:
     minimum_of_row(state, y)
 
 
-@kernel
+@inline
 def gain_of(state: State, x: int, y: int) -> float:
     """How much the rows that are being tried raise the score."""
     return total(state.rows[0]) + total(state.rows[1]) - (state.row_sum[x] + state.row_sum[y])
