@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from ibmap import __version__
 from ibmap.cli.demo import demo
 from ibmap.cli.learn import learn
-from ibmap.cli.test import test
+from ibmap.cli.test import answer
 from ibmap.errors import DataWarning, IbmapError
 
 
@@ -48,7 +48,8 @@ def _words(error: IbmapError | OSError) -> str:
     if isinstance(error, OSError):
         where = f"{str(error.filename)!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror or error}"
-    return re.sub(r"\b(missing|discretize|bins|n_jobs)=(?=['\d])", r"--\1 ", str(error))
+    words = re.sub(r"\b(missing|discretize|bins)=(?=['\d])", r"--\1 ", str(error))
+    return re.sub(r"\bn_jobs\b", "--jobs", words)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -82,5 +83,5 @@ def options(
 
 
 app.command(help="Learn a network from a CSV or Parquet file.")(learn)
-app.command(help="Ask whether two variables are independent given others.")(test)
+app.command("test", help="Ask whether two variables are independent given others.")(answer)
 app.command(help="See it work: a network of real data, and one whose truth is known.")(demo)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Edge = tuple[str, str]
 TARGET = "diagnosis"
 SHOWN = 10  #: edges of the real network
-NAMED = 6  #: edges of the simulated one that are named in each line
+NAMED = 2  #: wrong edges of the simulated one that are named
+ROWS = (200, 500, 1000)  #: of the simulated world
 
 
 def demo(
@@ -27,12 +28,12 @@ def demo(
     quick.import_numba()
     with folder.output_folder(out):
         with screen.progress() as callback:
+            world, found = learn_world(callback)  # first, so that the seconds of the other hold no compiling
             cancer = learn_cancer(callback)
-            world, found = learn_world()
         files = {
             **result_files(cancer),
             "world-truth.json": world.graph.to_json() + "\n",
-            "world-graph.json": result_files(found)["graph.json"],
+            "world-graph.json": result_files(found[-1])["graph.json"],
         }
         folder.write_together(out, files)
     console = screen.console()
@@ -54,50 +55,56 @@ def learn_cancer(callback: Any = None) -> "Learned":
     return ibmap_hc(load(columns, discretize="quantile", bins=3), callback=callback)
 
 
-def learn_world() -> tuple["World", "Learned"]:
-    """Draw a random network and rows from it; learn it back from the rows."""
+def learn_world(callback: Any = None) -> tuple["World", list["Learned"]]:
+    """Draw a random network and rows from it; learn it back from more and more of the rows."""
+    import numpy as np
+
     from ibmap.data import CategoricalData
     from ibmap.learners import ibmap_hc
     from ibmap.synthetic import simulate_random
 
-    world = simulate_random(20, 2, n_rows=1000, potentials="symmetric", random_state=1)
-    names = world.graph.names
-    return world, ibmap_hc(CategoricalData(world.data.T, names, ((0, 1),) * len(names)))
+    world = simulate_random(20, 2, n_rows=ROWS[-1], potentials="symmetric", random_state=0)
+    names, codes = world.graph.names, world.data.T.astype(np.int8)
+    tables = [CategoricalData(codes[:, :rows], names, ((0, 1),) * len(names)) for rows in ROWS]
+    return world, [ibmap_hc(table, callback=callback) for table in tables]
 
 
 def show_cancer(console: Any, learned: "Learned") -> None:
     """Tell what was found in the real table."""
     graph = learned.graph
     n_others = graph.n_variables - 1
+    blanket = graph.blanket(TARGET)
     console.print("Breast cancer in Wisconsin", style="bold")
     console.print(
         f"{learned.n_rows} tumours, {n_others} measurements of each (in three bins) and the diagnosis.\n"
         f"Which of them speak to each other directly? {screen.counted(graph.n_edges, 'edge')}, "
-        f"found in {learned.seconds:.2g} s:"
+        f"found in {learned.seconds:.2g} s.\n"
     )
-    console.print(screen.edge_table(learned, SHOWN))
-    blanket = graph.blanket(TARGET)
+    console.print(screen.edge_table(learned, SHOWN, near_misses=0))
+    console.print(f"\nBlanket of {TARGET}: {', '.join(blanket)}", style="bold")
     console.print(
-        f"The blanket of {TARGET} is {_listed(blanket)}:\n"
-        f"{_small(len(blanket))} of {_small(n_others)} measurements shield the diagnosis from the rest. "
-        f"Once they are known, the\nother {n_others - len(blanket)} say nothing more about it."
+        f"{_small(len(blanket)).capitalize()} of {_small(n_others)} measurements shield the diagnosis "
+        f"from the rest: once they are\nknown, the other {n_others - len(blanket)} say nothing more "
+        "about it in this network.\n"
     )
 
 
-def show_world(console: Any, world: "World", learned: "Learned") -> None:
-    """Compare a learned network with the truth."""
-    found, missed, invented = compared(world.graph, learned.graph)
-    console.print("\nA world whose truth is known", style="bold")
+def show_world(console: Any, world: "World", learned: "Sequence[Learned]") -> None:
+    """Compare learned networks with the truth."""
+    truth = world.graph
+    console.print("A world whose truth is known", style="bold")
     console.print(
-        f"{world.graph.n_variables} variables, {world.graph.n_edges} true edges drawn at random, "
-        f"{len(world.data):,} rows simulated, learned back:"
+        f"{truth.n_variables} binary variables, {truth.n_edges} true edges drawn at random, "
+        "learned back from data:\n"
     )
-    for word, edges, style in (
-        ("found", found, "green"),
-        ("missed", missed, "yellow"),
-        ("invented", invented, "red"),
-    ):
-        console.print(f"  {word:9}{len(edges):3}  {_edges(edges)}", style=style)
+    table = screen.plain_table("rows", "found", "missed", "invented", "")
+    for network in learned:
+        found, missed, invented = compared(truth, network.graph)
+        mistakes = {"missed": missed, "invented": invented}
+        words = [f"{word} {_edges(edges)}" for word, edges in mistakes.items() if edges]
+        numbers = [f"{number:,}" for number in (network.n_rows, len(found), len(missed), len(invented))]
+        table.add_row(*numbers, "; ".join(words) or "exactly the truth")
+    console.print(table)
     console.print()
 
 
@@ -119,10 +126,6 @@ def compared(truth: "Graph", learned: "Graph") -> tuple[list[Edge], list[Edge], 
 def _edges(edges: Sequence[Edge]) -> str:
     named = ", ".join(f"{x}-{y}" for x, y in edges[:NAMED])
     return named + (", ..." if len(edges) > NAMED else "")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def _small(number: int) -> str:

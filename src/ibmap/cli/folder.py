@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ibmap.errors import RequestError
@@ -19,22 +19,27 @@ def output_folder(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        _try_to_write(path)
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for folder in made:
+                folder.rmdir()
+        raise
+
+
+def _try_to_write(path: Path) -> None:
+    probe = _temporary(path, "probe")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        probe = _temporary(path, "probe")
         probe.touch()
         probe.unlink()
-        yield
-    except BaseException as error:
-        for folder in missing:
-            try:
-                folder.rmdir()
-            except OSError:
-                break
-        if isinstance(error, FileExistsError | NotADirectoryError):
-            raise RequestError(f"cannot write to {str(path)!r}: it is not a folder") from None
-        raise
+    except (FileExistsError, NotADirectoryError):
+        raise RequestError(f"cannot write to {str(path)!r}: it is, or lies in, a file") from None
+    except OSError as error:
+        raise RequestError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
 
 
 def write_together(path: Path, files: Mapping[str, str]) -> None:

@@ -1,7 +1,7 @@
 """Start fast: a second ``ibmap learn`` of a small file should feel like a command, not like a program.
 
-Measured on two cores, median of 7 runs of ``ibmap learn`` with compiled kernels on the disk: 1.5 s without the two
-measures below, 1.1 s with them.
+Measured on two cores, median of 7 runs with compiled kernels on the disk: 1.5 s without the two measures
+below, 1.1 s with them.
 """
 
 import gc

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from ibmap.learners import Learned, Step
 
@@ -69,25 +70,46 @@ def provenance(learned: "Learned") -> str:
     return "; ".join(parts)
 
 
-def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> Any:
+def plain_table(*headers: str) -> "Table":
+    """Return an empty table: numbers to the right, except in the last column, nothing cut off."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for header in headers[:-1]:
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column(headers[-1], overflow="fold")
+    return table
+
+
+def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> "Table":
     """Return a table of the strongest edges and the nearest misses."""
     from rich import box
     from rich.table import Table
 
-    rows = learned.edges(near_misses).rows()
-    edges = [row for row in rows if row[5]][:top]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("strongest edges", overflow="fold")
     table.add_column("", overflow="fold")
     table.add_column("posterior", justify="right", no_wrap=True)
-    for x, y, *_, log_xy, log_yx, _in_graph in edges:
-        table.add_row(x, y, probability((log_xy + log_yx) / 2) if log_xy == log_xy else "")
-    if learned.graph.n_edges > len(edges):
-        table.add_row(f"... and {learned.graph.n_edges - len(edges):,} more", "", "", style="dim")
-    for x, y, *_, log_xy, log_yx, in_graph in rows:
-        if not in_graph:
-            table.add_row(x, y, f"no edge  {probability((log_xy + log_yx) / 2)}", style="dim")
+    rows = learned.edges(near_misses).rows()
+    shown = [row for row in rows if row[5]][:top]
+    for x, y, _, log_xy, log_yx, _ in shown:
+        table.add_row(x, y, _posterior(log_xy, log_yx))
+    if learned.graph.n_edges > len(shown):
+        table.add_row(f"... and {learned.graph.n_edges - len(shown):,} more", "", "", style="dim")
+    misses = [row for row in rows if not row[5]]
+    if misses:
+        table.add_section()
+        table.add_row("near misses (no edge)", "", "", style="dim")
+    for x, y, _, log_xy, log_yx, _ in misses:
+        table.add_row(x, y, _posterior(log_xy, log_yx), style="dim")
     return table
+
+
+def _posterior(log_xy: float, log_yx: float) -> str:
+    """Return the posterior of an edge: the geometric mean of what its two ends say."""
+    log_p = (log_xy + log_yx) / 2
+    return "" if math.isnan(log_p) else probability(log_p)
 
 
 @contextmanager
@@ -115,7 +137,7 @@ class _Line:
         self._last: Step | None = None
 
     def __call__(self, step: "Step") -> None:
-        self._edges += 1 if step.added else -1
+        self._edges = (0 if step.n == 1 else self._edges) + (1 if step.added else -1)
         self._last = step
 
     def __rich__(self) -> str:

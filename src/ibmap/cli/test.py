@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ibmap.independence import Answers, IndependenceTest
 
 
-def test(
+def answer(
     file: options.File,
     x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
     y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],

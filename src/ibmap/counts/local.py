@@ -80,17 +80,18 @@ def _indices(variables: ArrayLike) -> Ints:
     return np.asarray(variables, dtype=np.int64).reshape(-1)
 
 
-def new_sets(n_rows: int) -> Sets:
-    """Make room for three partitions of the rows; every thread needs its own."""
+def new_sets(n_rows: int, n_columns: int = 0) -> Sets:
+    """Make room for four partitions of the rows and the columns of a block; every thread needs its own."""
     n = max(n_rows, 64)
     return Sets(
-        np.empty((3, n), np.uint32),
-        np.empty((3, n), np.uint64),
-        np.empty((3, n + 1), np.int64),
-        np.empty((3, n), np.int64),
-        np.empty((3, n), np.int64),
-        np.empty((3, n + 1), np.int64),
+        np.empty((4, n), np.uint32),
+        np.empty((4, n), np.uint64),
+        np.empty((4, n + 1), np.int64),
+        np.empty((4, n), np.int64),
+        np.empty((4, n), np.int64),
+        np.empty((4, n + 1), np.int64),
         np.empty(n, np.int64),
+        np.empty(n_columns, np.uint8),
     )
 
 
@@ -110,20 +111,30 @@ def pack(codes: NDArray[Any], levels: Ints, has_missing: bool) -> Packed:
         order = order[np.argsort(levels[order], kind="stable")]
     blocks, rows = _blocks(levels, first, order)
     by_column = level_bits[rows]
+    level_sizes = np.bitwise_count(level_bits).sum(axis=1, dtype=np.int64)
     wide = np.where(narrow, -1, np.cumsum(~narrow) - 1)
     return Packed(
         n_rows,
         np.asarray(levels, np.int64),
         first,
         level_bits,
+        level_sizes,
         blocks,
         order,
         np.flatnonzero(~complete),
         np.ascontiguousarray(by_column.T),
-        np.bitwise_count(by_column).sum(axis=1, dtype=np.int32),
+        level_sizes[rows].astype(np.int32),
+        _bytes(by_column, n_rows if (levels[order] > 2).any() else 0),
         wide,
         codes[~narrow].astype(np.int32),
+        has_missing,
     )
+
+
+def _bytes(by_column: NDArray[np.uint64], n_rows: int) -> NDArray[np.uint8]:
+    """Return columns of bits as rows of bytes."""
+    bits = np.unpackbits(by_column.view(np.uint8), axis=1, count=n_rows, bitorder="little")
+    return np.ascontiguousarray(bits.T)
 
 
 def _blocks(levels: Ints, first: Ints, order: Ints) -> tuple[Ints, Ints]:

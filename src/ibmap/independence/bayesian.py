@@ -115,7 +115,7 @@ class BoundBayesianTest:
         log_odds = (np.empty(stride), np.empty(stride), np.empty(stride), np.empty(stride))
         n = len(self.counts.cardinalities)
         scratch = Scratch(*counts, *log_odds, np.zeros(n_levels, np.int64), np.empty(n, np.int64))
-        return new_sets(self.counts.n_rows), scratch
+        return new_sets(self.counts.n_rows, widest), scratch
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
         """Test x against each of many ys, one conditioning set."""

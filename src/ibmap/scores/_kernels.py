@@ -67,34 +67,6 @@ def closure_row(
 
 
 @kernel
-def empty_tile(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
-    first_x: int,
-    last_x: int,
-    first_block: int,
-    last_block: int,
-    sigma: Floats,
-) -> None:
-    """σ of the empty graph for some variables (positions in ``order``) against some blocks, and mirrored."""
-    none = scratch.members[:0]
-    for i in range(first_x, last_x):
-        x = packed.order[i]
-        _, n_slices = slices_of(packed, sets, x, none)
-        for block in range(first_block, last_block):
-            if packed.blocks[block, 2] > i:
-                independence_block(packed, sets, model, scratch, x, n_slices, 1.0, block, sigma[x])
-        sigma[x, x] = 0.0
-    for block in range(first_block, last_block):
-        for j in range(max(packed.blocks[block, 1], first_x), packed.blocks[block, 2]):
-            y = packed.order[j]
-            for i in range(first_x, min(last_x, packed.blocks[block, 1])):
-                sigma[y, packed.order[i]] = sigma[packed.order[i], y]
-
-
-@kernel
 def empty_loose(
     packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: int, sigma: Floats
 ) -> None:

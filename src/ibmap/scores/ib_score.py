@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
+from ibmap.independence._unconditional import unconditional_tile
 from ibmap.independence.bayesian import BoundBayesianTest
 from ibmap.scores import _kernels
 from ibmap.scores._kernels import EDGE, LOCKED, TIE, TRIED, State
@@ -23,7 +24,7 @@ Ints = NDArray[np.int64]
 Pairs = Iterable[tuple[int, int]]
 
 PARALLEL = 2_000_000  #: from this many cells of the table on, the two rows of an ascent go to two threads
-TILE = 1 << 19  #: bytes of bit columns that stay in the second-level cache while many x pass over them
+TILE = 64  #: variables that are counted against a block before they are scored
 
 
 class Ascent(NamedTuple):
@@ -177,18 +178,22 @@ class _Compiled:
 
     def score_empty(self, sigma: NDArray[np.float64]) -> None:
         """Fill σ of the graph without edges: every pair of columns once, tile by tile."""
-        packed = self._packed
-        n_blocks, block_bytes = len(packed.blocks), max(1, packed.columns.nbytes // max(1, len(packed.blocks)))
-        per_tile = max(1, TILE // block_bytes)
+        packed, model = self._packed, self._model
+        words = np.arange(packed.level_bits.shape[1], dtype=np.uint32)
+        width = max([(levels - 1) * stride for levels, _, _, _, stride in packed.blocks.tolist()], default=0)
+        most_levels = max(packed.blocks[:, 0].tolist(), default=1)
+        rooms = [np.empty((TILE * (most_levels - 1), width + 32), np.int32) for _ in self._rooms]
         tiles = [
-            (x, min(x + 64, len(packed.order)), first, min(first + per_tile, n_blocks))
-            for first in range(0, n_blocks, per_tile)
-            for x in range(0, len(packed.order), 64)
-            if packed.blocks[min(first + per_tile, n_blocks) - 1, 2] > x
+            (x, min(x + TILE, stop), block)
+            for _, start, stop, _, _ in packed.blocks.tolist()
+            for x in range(start, stop, TILE)
+            for block in range(len(packed.blocks))
+            if packed.blocks[block, 2] > x
         ]
 
-        def work(thread: int, tile: tuple[int, ...]) -> None:
-            _kernels.empty_tile(*self.arguments(thread), *tile, sigma)
+        def work(thread: int, tile: tuple[int, int, int]) -> None:
+            scratch = self._rooms[thread][1]
+            unconditional_tile(packed, model, scratch, words, rooms[thread], *tile, sigma)
 
         def loose(thread: int, y: int) -> None:
             _kernels.empty_loose(*self.arguments(thread), y, sigma)

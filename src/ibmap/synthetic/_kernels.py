@@ -8,7 +8,7 @@ products of odds; exp remains for variables whose products could overflow.
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._jit import kernel
+from ibmap._jit import allocating_kernel
 
 LANES = 64
 
@@ -16,7 +16,7 @@ _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 
 
-@kernel
+@allocating_kernel
 def _mix(z: np.uint64) -> np.uint64:
     """Scramble a counter (the finaliser of splitmix64)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -24,7 +24,7 @@ def _mix(z: np.uint64) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@allocating_kernel
 def _odds_of_zero(
     log_odds: float,
     neighbours: NDArray[np.int64],
@@ -51,7 +51,7 @@ def _odds_of_zero(
             odds[lane] = np.exp(odds[lane])
 
 
-@kernel
+@allocating_kernel
 def run_chains(
     seed: np.uint64,
     first_row: int,

@@ -1,0 +1,17 @@
+"""All benchmarks, one process each: ``make bench``. Name some to run only those."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ALL = ("peers", "limits", "shapes", "startup", "growth")
+
+
+def main() -> None:
+    here = Path(__file__).parent
+    for name in sys.argv[1:] or ALL:
+        subprocess.run([sys.executable, str(here / f"{name}.py")], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""``python -m ibmap``."""
+
+from ibmap.cli import main
+
+main()

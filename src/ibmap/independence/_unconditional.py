@@ -1,0 +1,148 @@
+"""All pairs of variables without conditioning: the score of the graph without edges.
+
+Counting comes first, a tile of pairs at a time, so that the bits of 32 columns stay in the first-level cache
+while many variables pass over them; then each row of the tile is scored. Every pair is counted once.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._jit import inline, kernel
+from ibmap.counts._kernels import Packed
+from ibmap.counts._popcount import count_8, count_32
+from ibmap.independence._kernels import (
+    Floats,
+    Model,
+    Scratch,
+    add_cells,
+    log_prior_of,
+    log_prior_ratio,
+    slice_prior,
+)
+from ibmap.independence._logspace import exp, log1p
+
+Counts = NDArray[np.int32]
+
+
+@kernel
+def unconditional_tile(
+    packed: Packed,
+    model: Model,
+    scratch: Scratch,
+    words: NDArray[np.uint32],
+    tile: Counts,
+    first_x: int,
+    last_x: int,
+    block: int,
+    sigma: Floats,
+) -> None:
+    """Score some variables (positions in ``order``, all of equal levels) against a block, and mirror it.
+
+    ``words`` is 0, 1, 2, ...; ``tile`` has room for every level but one of every x against the block.
+    """
+    levels, first, last, column, stride = packed.blocks[block]
+    n_levels, width = packed.levels[packed.order[first_x]], (levels - 1) * stride
+    count_tile(packed, words, tile, first_x, last_x, n_levels, column, width)
+    m = last - first
+    scratch.offset[:m] = 0.0
+    a, b = model.kind[packed.order[first_x]], model.kind[packed.order[first]]
+    by_column = model.tables[model.margin[b, a]]
+    margins = packed.totals[column : column + width]
+    add_cells(by_column, margins, np.int32(packed.n_rows), levels, stride, m, scratch.rest, scratch.offset, -1.0)
+    for i in range(first_x, last_x):
+        x = packed.order[i]
+        bayes_of_row(packed, model, scratch, tile, (i - first_x) * (n_levels - 1), x, block)
+        posteriors_of_row(packed, model, scratch, x, first, m, sigma)
+    for j in range(first, last):  # a pair within the block is scored twice, once from each side
+        y = packed.order[j]
+        for i in range(first_x, min(last_x, first)):
+            sigma[y, packed.order[i]] = sigma[packed.order[i], y]
+
+
+@inline
+def count_tile(
+    packed: Packed,
+    words: NDArray[np.uint32],
+    tile: Counts,
+    first_x: int,
+    last_x: int,
+    n_levels: int,
+    column: int,
+    width: int,
+) -> None:
+    """``tile[r, c]``: rows of the table that have level 1, 2, ... of x and the bit of the column."""
+    n_words = packed.level_bits.shape[1]
+    for c in range(0, width, 32):
+        for i in range(first_x, last_x):
+            level_0 = packed.first[packed.order[i]]
+            for level in range(1, n_levels):
+                masks, out = packed.level_bits[level_0 + level], tile[(i - first_x) * (n_levels - 1) + level - 1]
+                if c + 32 <= width:
+                    count_32(words, masks, 0, n_words, packed.columns, column + c, out, c)
+                else:
+                    for d in range(c, width, 8):
+                        count_8(words, masks, 0, n_words, packed.columns, column + d, out, d)
+
+
+@inline
+def bayes_of_row(
+    packed: Packed, model: Model, scratch: Scratch, tile: Counts, first_row: int, x: int, block: int
+) -> None:
+    """``scratch.bayes[v] = d`` from the counts of x; those of its level 0 are what the totals leave."""
+    levels, first, last, column, stride = packed.blocks[block]
+    m, width, n = last - first, (levels - 1) * stride, packed.n_rows
+    a, b = model.kind[x], model.kind[packed.order[first]]
+    by_cell, by_row = model.tables[model.cell[a, b]], model.tables[model.margin[a, b]]
+    bayes, cells = scratch.bayes, scratch.cells
+    start, rest = log_prior_ratio(model, x, packed.order[first], n), np.int64(n)
+    for level in range(1, packed.levels[x]):
+        size = level_size(packed, x, level)
+        start -= by_row[size]
+        rest -= size
+    start -= by_row[rest]
+    if levels == 2 and packed.levels[x] == 2:
+        n_one, n_zero, ones = np.int32(n - rest), np.int32(rest), tile[first_row]
+        for v in range(m):
+            c, y = ones[v], packed.totals[column + v]
+            h = by_cell[np.uint32(c)] + by_cell[np.uint32(n_one - c)]
+            h += by_cell[np.uint32(y - c)] + by_cell[np.uint32(n_zero - y + c)]
+            bayes[v] = start + (h + scratch.offset[v])
+        return
+    for v in range(m):
+        bayes[v] = start + scratch.offset[v]
+    for c in range(width):
+        cells[c] = packed.totals[column + c]
+    for level in range(1, packed.levels[x]):
+        counts, size = tile[first_row + level - 1], np.int32(level_size(packed, x, level))
+        add_cells(by_cell, counts, size, levels, stride, m, scratch.rest, bayes, 1.0)
+        for c in range(width):
+            cells[c] -= counts[c]
+    add_cells(by_cell, cells, np.int32(rest), levels, stride, m, scratch.rest, bayes, 1.0)
+
+
+@inline
+def level_size(packed: Packed, x: int, level: int) -> int:
+    """Return the number of rows with this level."""
+    return packed.level_sizes[packed.first[x] + level]
+
+
+@inline
+def posteriors_of_row(
+    packed: Packed, model: Model, scratch: Scratch, x: int, first: int, m: int, sigma: Floats
+) -> None:
+    """``sigma[x, y] = -softplus(t)``: with a single slice all options of the test agree."""
+    bayes = scratch.bayes
+    if model.log_prior.shape[0] == 1:
+        _, offset = slice_prior(model.log_prior[0, 0], 1.0)
+        for v in range(m):
+            bayes[v] += offset
+    else:
+        for v in range(m):
+            _, offset = slice_prior(log_prior_of(model, x, packed.order[first + v]), 1.0)
+            bayes[v] += offset
+    for v in range(m):
+        bayes[v] = -(max(bayes[v], 0.0) + log1p(exp(-abs(bayes[v]))))
+    row = sigma[x]
+    for v in range(m):
+        row[packed.order[first + v]] = bayes[v]
+    row[x] = 0.0
