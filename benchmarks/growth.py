@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import numpy as np
-from common import median, report, verdict, world
 
+from common import median, report, verdict, world
 from ibmap import IBMAP
 from ibmap.counts import LocalCounts
 from ibmap.data import load

@@ -1,9 +1,9 @@
 """The initial score against the machine's own limit, and two threads against one (n = 2000, D = 3200)."""
 
 import numpy as np
-from common import alternate, report, verdict
 from numpy.typing import NDArray
 
+from common import alternate, report, verdict
 from ibmap._jit import kernel
 from ibmap.counts import LocalCounts
 from ibmap.counts._popcount import count_32, popcount
@@ -27,7 +27,9 @@ def plain_popcount(columns: Words, out: NDArray[np.int32]) -> None:
 
 
 @kernel
-def vector_popcount(columns: Words, by_word: Words, words: NDArray[np.uint32], out: NDArray[np.int32]) -> None:
+def vector_popcount(
+    columns: Words, by_word: Words, words: NDArray[np.uint32], out: NDArray[np.int32]
+) -> None:
     """The same, 32 columns at a time: the fastest loop that we know here."""
     n, n_words = columns.shape
     for y in range(0, n, 32):

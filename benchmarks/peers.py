@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pybnesian
-from common import alternate, report, verdict, world
 
+from common import alternate, report, verdict, world
 from ibmap import IBMAP
 
 

@@ -1,9 +1,9 @@
 """Many levels against two, and many conditioning columns against few."""
 
 import numpy as np
-from common import alternate, report, verdict
 from numpy.typing import NDArray
 
+from common import alternate, report, verdict
 from ibmap import IBMAP
 from ibmap.counts import LocalCounts
 from ibmap.data import load
@@ -32,11 +32,10 @@ def main() -> None:
             "bar": verdict(categorical / binary, 6, at_least=False),
         }
     ]
-    for name, data in (("independent columns", chain(220, 2000, 2, 1) ^ 0), ("a chain", two)):
-        if name == "independent columns":
-            data = np.random.default_rng(5).integers(0, 2, (2000, 200), dtype=np.uint8)
+    ys = np.arange(21, 200)
+    independent = np.random.default_rng(5).integers(0, 2, (2000, 200), dtype=np.uint8)
+    for name, data in (("independent columns", independent), ("a chain", two)):
         test = BayesianTest().bind(LocalCounts(load(data)))
-        ys = np.arange(21, 200)
         many, few = alternate(
             [
                 lambda test=test: test.fixed(0, ys, np.arange(1, 21)),

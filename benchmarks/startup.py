@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
 from common import report, times, verdict, world
 
 
@@ -18,7 +19,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "small.csv"
         data = world(20, 500)
-        np.savetxt(path, data, fmt="%d", delimiter=",", header=",".join(f"x{i}" for i in range(data.shape[1])), comments="")
+        np.savetxt(
+            path,
+            data,
+            fmt="%d",
+            delimiter=",",
+            header=",".join(f"x{i}" for i in range(data.shape[1])),
+            comments="",
+        )
         bare = float(np.median(times(lambda: run(sys.executable, "-c", "pass"))))
         for what, command, bar in (
             ("import ibmap", (sys.executable, "-c", "import ibmap"), 0.5),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
     from ibmap.learners import Learned as Learned
-    from ibmap.learners import ibmap_hc as ibmap_hc
     from ibmap.learners.estimators import IBMAP as IBMAP
+    from ibmap.learners.ibmap_hc import ibmap_hc as ibmap_hc
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
@@ -42,7 +42,7 @@ _HOME = {
 }
 
 __version__ = "0.1.0"
-__all__ = [*_HOME, "__version__"]  # noqa: PLE0604
+__all__ = [*_HOME, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -43,8 +43,8 @@ def _compiled(function: F, **more: Any) -> F:
 def inline(function: F) -> F:
     """Compile a function into every kernel that calls it.
 
-    Loops over an inlined function can be vectorised, and records of arrays, which a call passes field by field,
-    cost nothing: with the steps of a row inlined an ascent at 100 variables takes half the time.
+    Loops over an inlined function can be vectorised, and records of arrays, which a call passes field by
+    field, cost nothing: with the steps of a row inlined an ascent at 100 variables takes half the time.
     """
     return numba.njit(forceinline=True, _nrt=False, **_OPTIONS)(function)  # type: ignore[no-any-return]
 

@@ -145,5 +145,5 @@ class _Line:
         if self._last is not None:
             edges, score = counted(self._edges, "edge"), f"{self._last.score:.3f}"
             return f"learning: {counted(self._last.n, 'ascent')}, {edges}, score {score}, {seconds:.0f} s"
-        hint = " (the first run compiles for a while)" if seconds > 2 else ""
+        hint = " (a first run compiles)" if seconds > 2 else ""
         return f"learning: scoring all pairs{hint} ... {seconds:.0f} s"

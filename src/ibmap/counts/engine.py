@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts._kernels import Packed
+from ibmap.counts._records import Packed
 
 Ints = NDArray[np.int64]
 
@@ -85,7 +85,9 @@ class Counts(Protocol):
         """Count x against each member, given the other members."""
         ...
 
-    def all_subsets(self, x: int, y: int, pool: Ints, max_size: int) -> Iterator[tuple[Ints, Tables]]:
+    def all_subsets(
+        self, x: int, y: int, pool: Ints, max_size: int | None = None
+    ) -> Iterator[tuple[Ints, Tables]]:
         """Count x against y given every subset of the pool, smallest first, in batches.
 
         Each batch is (subsets, tables): the rows of ``subsets`` are conditioning sets of one size.

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ibmap.counts import _kernels
-from ibmap.counts._kernels import Packed, Sets
+from ibmap.counts._partition import pack_levels
+from ibmap.counts._records import Packed, Sets
+from ibmap.counts._tally import count_cells
 from ibmap.counts.engine import Tables
 from ibmap.data import CategoricalData
 
@@ -72,7 +73,7 @@ class LocalCounts:
         flat = np.concatenate([np.empty(0, np.int64), *given])
         possible = np.array([np.prod(self.cardinalities[g], dtype=np.float64) for g in given])
         sets = new_sets(self.n_rows)
-        first, cells = _kernels.count_cells(self.packed, sets, x, ys, which, flat, start)
+        first, cells = count_cells(self.packed, sets, x, ys, which, flat, start)
         return Tables(x, ys, possible[which], first, cells)
 
 
@@ -104,7 +105,7 @@ def pack(codes: NDArray[Any], levels: Ints, has_missing: bool) -> Packed:
     level_bits = np.empty((int(levels[narrow].sum()), n_words), np.uint64)
     padded = np.full((int(narrow.sum()), 64 * n_words), -1, np.int8)
     padded[:, :n_rows] = codes if narrow.all() else codes[narrow]
-    _kernels.pack_levels(padded, levels[narrow], first[narrow], level_bits)
+    pack_levels(padded, levels[narrow], first[narrow], level_bits)
     complete = narrow & (codes.min(axis=1, initial=0) >= 0) if has_missing else narrow
     order = np.flatnonzero(complete)
     if levels.size and levels.min() != levels.max():

@@ -8,18 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._jit import inline, kernel
-from ibmap.counts._kernels import Packed
 from ibmap.counts._popcount import count_8, count_32
-from ibmap.independence._kernels import (
-    Floats,
-    Model,
-    Scratch,
-    add_cells,
-    log_prior_of,
-    log_prior_ratio,
-    slice_prior,
-)
+from ibmap.counts._records import Packed
+from ibmap.independence._blocks import add_cells
 from ibmap.independence._logspace import exp, log1p
+from ibmap.independence._model import Floats, Model, Scratch, log_prior_of, log_prior_ratio, slice_prior
 
 Counts = NDArray[np.int32]
 
@@ -48,7 +41,9 @@ def unconditional_tile(
     a, b = model.kind[packed.order[first_x]], model.kind[packed.order[first]]
     by_column = model.tables[model.margin[b, a]]
     margins = packed.totals[column : column + width]
-    add_cells(by_column, margins, np.int32(packed.n_rows), levels, stride, m, scratch.rest, scratch.offset, -1.0)
+    add_cells(
+        by_column, margins, np.int32(packed.n_rows), levels, stride, m, scratch.rest, scratch.offset, -1.0
+    )
     for i in range(first_x, last_x):
         x = packed.order[i]
         bayes_of_row(packed, model, scratch, tile, (i - first_x) * (n_levels - 1), x, block)
@@ -76,7 +71,10 @@ def count_tile(
         for i in range(first_x, last_x):
             level_0 = packed.first[packed.order[i]]
             for level in range(1, n_levels):
-                masks, out = packed.level_bits[level_0 + level], tile[(i - first_x) * (n_levels - 1) + level - 1]
+                masks, out = (
+                    packed.level_bits[level_0 + level],
+                    tile[(i - first_x) * (n_levels - 1) + level - 1],
+                )
                 if c + 32 <= width:
                     count_32(words, masks, 0, n_words, packed.columns, column + c, out, c)
                 else:

@@ -1,8 +1,8 @@
 """What a test of conditional independence must offer, and the shortest ways to write one.
 
-A test is a small object with options. ``bind`` introduces it to a table once; what comes back answers the three
-shapes of question that learners ask. To bring a test of your own, pass a function to :class:`FunctionTest`,
-subclass :class:`TableTest`, or write the two protocols from scratch.
+A test is a small object with options. ``bind`` introduces it to a table once; what comes back answers the
+three shapes of question that learners ask. To bring a test of your own, pass a function to
+:class:`FunctionTest`, subclass :class:`TableTest`, or write the two protocols from scratch.
 """
 
 from collections.abc import Callable, Sequence
@@ -155,7 +155,7 @@ class FunctionTest:
 
 
 class PairwiseTest:
-    """Bound test that asks one question at a time; ``log_posterior(x, y, given)`` is log Pr(x ⊥ y | given)."""
+    """A bound test that asks one question at a time: ``log_posterior(x, y, given)`` is log Pr(x ⊥ y)."""
 
     def __init__(self, log_posterior: Callable[[int, int, tuple[int, ...]], float]) -> None:
         self._log_posterior = log_posterior
@@ -185,7 +185,7 @@ class PairwiseTest:
 
 
 def answers_from_posteriors(
-    log_independent: Floats, log_dependent: Floats, log_threshold: Floats | float = np.log(0.5)
+    log_independent: Floats, log_dependent: Floats, log_threshold: Floats | float = -0.6931471805599453
 ) -> Answers:
     """Answers of a Bayesian test: independent if the posterior exceeds the threshold."""
     with np.errstate(invalid="ignore"):

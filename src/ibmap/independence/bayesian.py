@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ibmap.counts import Counts
-from ibmap.counts._kernels import Sets
+from ibmap.counts._records import Sets
 from ibmap.counts.local import BATCH_SUBSETS, new_sets
 from ibmap.errors import RequestError
-from ibmap.independence import _kernels
-from ibmap.independence._kernels import Model, Scratch
+from ibmap.independence import _questions
+from ibmap.independence._cells import posteriors_of_tables
+from ibmap.independence._model import Model, Scratch, fill_table
 from ibmap.independence.base import Answers
 
 Ints = NDArray[np.int64]
@@ -123,7 +124,7 @@ class BoundBayesianTest:
         packed, yes, no = self.counts.packed, np.empty(ys.size), np.empty(ys.size)
         if packed is None:
             return self._from_tables(self.counts.fixed(x, ys, given))
-        _kernels.fixed_posteriors(packed, self.sets, self.model, self.scratch, x, ys, given, yes, no)
+        _questions.fixed_posteriors(packed, self.sets, self.model, self.scratch, x, ys, given, yes, no)
         return self._answers(x, ys, yes, no)
 
     def round_robin(self, x: int, members: ArrayLike) -> Answers:
@@ -132,7 +133,7 @@ class BoundBayesianTest:
         packed, yes, no = self.counts.packed, np.empty(members.size), np.empty(members.size)
         if packed is None:
             return self._from_tables(self.counts.round_robin(x, members))
-        _kernels.round_robin(packed, self.sets, self.model, self.scratch, x, members, yes, no)
+        _questions.round_robin(packed, self.sets, self.model, self.scratch, x, members, yes, no)
         return self._answers(x, members, yes, no)
 
     def all_subsets(self, x: int, y: int, pool: ArrayLike, max_size: int | None = None) -> Ints | None:
@@ -149,7 +150,7 @@ class BoundBayesianTest:
             subsets = combinations(pool.tolist(), size)
             while batch := list(islice(subsets, BATCH_SUBSETS)):
                 given = np.array(batch, np.int64).reshape(-1, size)
-                found_at = _kernels.first_separating(
+                found_at = _questions.first_separating(
                     packed, self.sets, self.model, self.scratch, x, y, given, threshold
                 )
                 if found_at >= 0:
@@ -159,7 +160,7 @@ class BoundBayesianTest:
     def _from_tables(self, tables: Any) -> Answers:
         """Score tables from an engine that does not hold the rows as bits here."""
         yes, no = np.empty(len(tables)), np.empty(len(tables))
-        _kernels.posteriors_of_tables(
+        posteriors_of_tables(
             self.model, self.scratch, tables.x, tables.y, tables.possible, tables.start, tables.cells, yes, no
         )
         return self._answers(tables.x, tables.y, yes, no)
@@ -182,7 +183,7 @@ def _model(test: BayesianTest, counts: Counts) -> Model:
     parameters = sorted({*cell.ravel().tolist(), *margin.ravel().tolist()})
     tables = np.empty((len(parameters), counts.n_rows + 1))
     for parameter, table in zip(parameters, tables, strict=True):
-        _kernels.fill_table(parameter, table)
+        fill_table(parameter, table)
     return Model(
         kind.reshape(-1).astype(np.int64),
         tables,
@@ -197,7 +198,7 @@ def _model(test: BayesianTest, counts: Counts) -> Model:
 
 
 def _prior_counts(choice: str | float, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
-    """Return γ and α for every I × J table: the prior count of a cell, and of a level of the first variable."""
+    """Return γ and α for every I × J table: prior count of a cell, and of a level of the first variable."""
     ones = np.ones_like(rows)
     if isinstance(choice, str):
         named = {

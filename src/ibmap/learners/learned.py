@@ -115,7 +115,8 @@ def frame(columns: dict[str, Any], backend: str | None) -> Any:
     """Make a frame of the library that the user brought, or of polars."""
     import narwhals as nw
 
-    return nw.from_dict(columns, backend=backend or "polars").to_native()
+    library: Any = backend or "polars"
+    return nw.from_dict(columns, backend=library).to_native()
 
 
 def _without_posteriors(graph: Graph) -> dict[str, Any]:

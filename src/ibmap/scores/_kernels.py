@@ -10,15 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._jit import inline, kernel
-from ibmap.counts._kernels import Packed, Sets, slices_of
-from ibmap.independence._kernels import (
-    Model,
-    Scratch,
-    dependence_of_members,
-    independence_block,
-    possible_slices,
-    posterior_one,
-)
+from ibmap.counts._partition import slices_of
+from ibmap.counts._records import Packed, Sets
+from ibmap.independence._blocks import independence_block
+from ibmap.independence._cells import posterior_one
+from ibmap.independence._model import Model, Scratch, possible_slices
+from ibmap.independence._round_robin import dependence_of_members
 
 EDGE, LOCKED, TRIED = 1, 2, 4
 TIE = 1e-9  #: rounding must not decide: what is closer than this is equal
@@ -67,9 +64,7 @@ def closure_row(
 
 
 @kernel
-def empty_loose(
-    packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: int, sigma: Floats
-) -> None:
+def empty_loose(packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: int, sigma: Floats) -> None:
     """σ of the empty graph for one loose variable against all others, and mirrored."""
     none = scratch.members[:0]
     here, n_slices = slices_of(packed, sets, y, none)
@@ -169,7 +164,7 @@ def keep(state: State, x: int, y: int, tried: Ints) -> None:
     minimum_of_row(state, x)
     minimum_of_row(state, y)
     for i in range(state.lowest.size):
-        if i == x or i == y:
+        if i in (x, y):
             continue
         if state.partner[i] == x or state.partner[i] == y:
             minimum_of_row(state, i)

@@ -1,7 +1,7 @@
 """The IB-score of a graph, kept up to date while a search flips edges.
 
-σ(G) = Σ_x Σ_y σ_xy(G), where σ_xy is the log posterior of what the Markov blanket closure asserts about (x, y).
-A flip of (x, y) changes only the rows of x and y.
+σ(G) = Σ_x Σ_y σ_xy(G), where σ_xy is the log posterior of what the Markov blanket closure asserts about x and
+y. A flip of (x, y) changes only the rows of x and y.
 """
 
 from collections import deque
@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap.counts._records import Packed, Sets
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
+from ibmap.independence._model import Model, Scratch
 from ibmap.independence._unconditional import unconditional_tile
 from ibmap.independence.bayesian import BoundBayesianTest
 from ibmap.scores import _kernels
@@ -54,7 +56,9 @@ class IBScore:
         Number of threads.
     """
 
-    def __init__(self, test: BoundTest, n: int, edges: Pairs = (), locked: Pairs = (), n_jobs: int = 1) -> None:
+    def __init__(
+        self, test: BoundTest, n: int, edges: Pairs = (), locked: Pairs = (), n_jobs: int = 1
+    ) -> None:
         self._test, self._n_jobs = test, n_jobs
         flags = np.zeros((n, n), np.uint8)
         for mark, pairs in ((EDGE, edges), (LOCKED, locked)):
@@ -118,10 +122,16 @@ class IBScore:
         return found
 
     def _ascend_compiled(self, limit: int, patience: int) -> list[Ascent]:
+        if self._compiled is None:
+            raise TypeError("this test has no compiled route")
         log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
         tried = np.empty(2 * (patience + 1), np.int64)
         done, proposals = _kernels.ascend(
-            *self._compiled.arguments(0), self.state, tried, log, gains  # type: ignore[union-attr]
+            *self._compiled.arguments(0),
+            self.state,
+            tried,
+            log,
+            gains,
         )
         self.n_tests += 2 * proposals * (len(self.state.row_sum) - 1)
         return [
@@ -160,6 +170,8 @@ class _Compiled:
     """The Bayesian test on bits in memory, with room for several threads."""
 
     def __init__(self, test: BoundBayesianTest, n_jobs: int) -> None:
+        if test.counts.packed is None:
+            raise TypeError("the engine keeps its rows elsewhere")
         self._packed, self._model = test.counts.packed, test.model
         self._rooms = [(test.sets, test.scratch), *(test.workspace() for _ in range(n_jobs - 1))]
         self.n_cells = test.counts.n_rows * len(test.counts.cardinalities)
@@ -171,7 +183,7 @@ class _Compiled:
             return cls(test, n_jobs)
         return None
 
-    def arguments(self, thread: int) -> tuple[Any, ...]:
+    def arguments(self, thread: int) -> tuple[Packed, Sets, Model, Scratch]:
         """Return what every kernel needs, in the room of one thread."""
         sets, scratch = self._rooms[thread]
         return self._packed, sets, self._model, scratch

@@ -1,55 +1,11 @@
-"""Rows → sets of rows → counts. The only kernels that see rows.
-
-A set of rows is held as the non-zero 64-bit words of its bit mask. Conditioning on a column splits every set
-into one set per observed level, in the order of the levels, so a partition costs at most one word per row
-however many columns it has been refined by, and its order does not depend on the order of the rows.
-"""
-
-from typing import NamedTuple
+"""Rows → sets of rows: packing levels into bits, and refining a partition one column at a time."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._jit import allocating_kernel, inline, kernel
-from ibmap.counts._popcount import count_8, count_32, popcount
-
-Ints = NDArray[np.int64]
-
-
-class Packed(NamedTuple):
-    """A table as bits. Variables with more than ``WIDE`` levels keep their codes instead."""
-
-    n_rows: int
-    levels: Ints  #: number of levels of each variable
-    first: Ints  #: row of ``level_bits`` that holds level 0 of each variable; -1 if wide
-    level_bits: NDArray[np.uint64]  #: (Σ levels, words): which rows have this level
-    level_sizes: Ints  #: (Σ levels,): and how many
-    blocks: Ints  #: (blocks, 5): levels, first and last position in ``order``, first column, columns per level
-    order: Ints  #: the narrow, complete variables, by number of levels, then by index
-    loose: Ints  #: the other variables: wide, or with missing values; they are counted one by one
-    columns: NDArray[np.uint64]  #: (words, columns): levels 1, 2, ... of the blocks, word-major
-    totals: NDArray[np.int32]  #: set bits of each column
-    by_row: NDArray[np.uint8]  #: (rows, columns): the same bits as bytes; no rows if all variables are binary
-    wide: Ints  #: row of ``wide_codes`` of each variable; -1 if narrow
-    wide_codes: NDArray[np.int32]  #: (wide variables, rows), -1 is missing
-    has_missing: bool  #: whether any value is missing
-
-
-class Sets(NamedTuple):
-    """Four partitions of the rows side by side, each as bit masks.
-
-    Places 0 and 1 are refined to and fro, 2 holds the sets of (slice, level of x). Place 3 is where sets of one
-    row wait, as nothing can split them any more, until the others are done.
-    """
-
-    words: NDArray[np.uint32]  #: (4, rows): index of each non-zero word
-    masks: NDArray[np.uint64]  #: (4, rows): the word
-    start: Ints  #: (4, rows + 1): first word of each set
-    size: Ints  #: (4, rows): number of rows of each set
-    code: Ints  #: (4, rows): level of the last refining variable in each set
-    child: Ints  #: (4, rows + 1): first set that each set of the source was split into
-    keys: Ints  #: (rows,): room for sorting the rows of one set
-    sums: NDArray[np.uint8]  #: (columns of a block,): room for counting row by row
+from ibmap._jit import inline, kernel
+from ibmap.counts._popcount import popcount
+from ibmap.counts._records import Ints, Packed, Sets
 
 
 @kernel
@@ -75,7 +31,7 @@ def pack_levels(codes: NDArray[np.int8], levels: Ints, first: Ints, out: NDArray
 
 @inline
 def rows_with(packed: Packed, sets: Sets, to: int, variable: int) -> int:
-    """Put all rows where ``variable`` is observed into one set. Returns the number of sets: 1, or 0 if empty."""
+    """Put all rows where ``variable`` is observed into one set. Returns the number of sets: 1 or 0."""
     words, masks = sets.words[to], sets.masks[to]
     first, n_words, end, size = packed.first[variable], packed.level_bits.shape[1], 0, np.uint64(0)
     for w in range(n_words):
@@ -117,12 +73,25 @@ def level_of(packed: Packed, variable: int, row: int) -> int:
     return level_of_bit(packed, variable, row // 64, np.uint64(1) << np.uint64(row % 64))
 
 
+@inline
+def first_row(sets: Sets, where: int, one: int) -> int:
+    """Return the first row of a set."""
+    i = sets.start[where, one]
+    mask = sets.masks[where, i]
+    return 64 * np.int64(sets.words[where, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
+
+
 @kernel
 def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
     """Split every set by the levels of ``variable``; rows where it is missing are left out."""
     if packed.first[variable] < 0:
         return _split_wide(packed, sets, source, n_sets, to, variable)
-    words, masks, start, size_of = sets.words[source], sets.masks[source], sets.start[source], sets.size[source]
+    words, masks, start, size_of = (
+        sets.words[source],
+        sets.masks[source],
+        sets.start[source],
+        sets.size[source],
+    )
     new_words, new_masks, new_start = sets.words[to], sets.masks[to], sets.start[to]
     new_size, new_code, child = sets.size[to], sets.code[to], sets.child[to]
     end, n_new = 0, 0
@@ -189,7 +158,7 @@ def _split_wide(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, v
 
 @kernel
 def rows_by_code(packed: Packed, sets: Sets, source: int, one: int, codes: NDArray[np.int32]) -> int:
-    """Fill ``sets.keys`` with code * n_rows + row of the rows of a set, sorted (Shell sort). Returns how many."""
+    """Fill ``sets.keys`` with code * n_rows + row of a set, sorted (Shell sort). Returns how many."""
     keys, n = sets.keys, 0
     for i in range(sets.start[source, one], sets.start[source, one + 1]):
         mask = sets.masks[source, i]
@@ -270,111 +239,3 @@ def slices_of(packed: Packed, sets: Sets, x: int, given: Ints) -> tuple[int, int
             here = to
             n_slices, n_parked = park_singles(sets, to, n_sets, n_parked)
     return here, n_slices
-
-
-@inline
-def first_row(sets: Sets, where: int, one: int) -> int:
-    """Return the first row of a set."""
-    i = sets.start[where, one]
-    mask = sets.masks[where, i]
-    return 64 * np.int64(sets.words[where, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
-
-
-@inline
-def count_columns(
-    packed: Packed, sets: Sets, where: int, one: int, column: int, n_columns: int, out: NDArray[np.int32]
-) -> None:
-    """Count the rows of one set in each of ``n_columns`` (a multiple of 8) columns.
-
-    Word by word, 8 columns take about as long as 32 columns row by row, so sets with few rows to a word are
-    added up as bytes: with 4 levels (``benchmarks/shapes.py``) this halves the time of the whole fit.
-    """
-    words, masks = sets.words[where], sets.masks[where]
-    first, last = sets.start[where, one], sets.start[where, one + 1]
-    if packed.by_row.shape[0] and sets.size[where, one] < 3 * (last - first):
-        count_bytes(packed, sets, words, masks, first, last, column, n_columns, out)
-        return
-    c = 0
-    while c + 32 <= n_columns:
-        count_32(words, masks, first, last, packed.columns, column + c, out, c)
-        c += 32
-    while c < n_columns:
-        count_8(words, masks, first, last, packed.columns, column + c, out, c)
-        c += 8
-
-
-@inline
-def count_bytes(
-    packed: Packed,
-    sets: Sets,
-    words: NDArray[np.uint32],
-    masks: NDArray[np.uint64],
-    first: int,
-    last: int,
-    column: int,
-    n_columns: int,
-    out: NDArray[np.int32],
-) -> None:
-    """Count row by row, in bytes; they are emptied before they can overflow."""
-    sums = sets.sums
-    for c in range(n_columns):
-        sums[c] = 0
-        out[c] = 0
-    since = 0
-    for i in range(first, last):
-        mask = masks[i]
-        while mask:
-            row = 64 * np.int64(words[i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
-            mask &= mask - np.uint64(1)
-            ones = packed.by_row[row, column : column + n_columns]
-            for c in range(n_columns):
-                sums[c] += ones[c]
-            since += 1
-            if since == 255:
-                since = 0
-                for c in range(n_columns):
-                    out[c] += sums[c]
-                    sums[c] = 0
-    for c in range(n_columns):
-        out[c] += sums[c]
-
-
-@allocating_kernel
-def cells_of(
-    packed: Packed, sets: Sets, n_slices: int, spare: int, y: int, cells: Ints, n: int
-) -> tuple[Ints, int]:
-    """Append the observed cells of y against the sets of (slice, x): rows slice, x, y, count of ``cells``.
-
-    Slices without a row that knows y are skipped. Returns (cells, perhaps moved to a larger array; their number).
-    """
-    n_cells = split(packed, sets, np.int64(2), sets.child[2, n_slices], spare, y)
-    child, code, size = sets.child[spare], sets.code[spare], sets.size[spare]
-    while n + n_cells > cells.shape[1]:
-        cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
-    observed = 0
-    for k in range(n_slices):
-        begin = n
-        for s in range(sets.child[2, k], sets.child[2, k + 1]):
-            for c in range(child[s], child[s + 1]):
-                cells[0, n], cells[1, n] = observed, sets.code[2, s]
-                cells[2, n], cells[3, n] = code[c], size[c]
-                n += 1
-        observed += n > begin
-    return cells, n
-
-
-@allocating_kernel
-def count_cells(
-    packed: Packed, sets: Sets, x: int, ys: Ints, which: Ints, given: Ints, start: Ints
-) -> tuple[Ints, Ints]:
-    """Observed cells of x against each ``ys[t]`` given set ``which[t]``: (first cell of each table, cells)."""
-    cells = np.empty((4, 1024), np.int64)
-    first = np.zeros(ys.size + 1, np.int64)
-    n, here, n_slices, current = 0, 0, 0, -1
-    for t in range(ys.size):
-        if which[t] != current:
-            current = which[t]
-            here, n_slices = slices_of(packed, sets, x, given[start[current] : start[current + 1]])
-        cells, n = cells_of(packed, sets, n_slices, 1 - here, ys[t], cells, n)
-        first[t + 1] = n
-    return first, cells[:, :n].copy()

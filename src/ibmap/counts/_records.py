@@ -1,0 +1,51 @@
+"""The records of arrays that counting kernels pass around.
+
+A set of rows is held as the non-zero 64-bit words of its bit mask. Conditioning on a column splits every set
+into one set per observed level, in the order of the levels, so a partition costs at most one word per row
+however many columns it has been refined by, and its order does not depend on the order of the rows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+class Packed(NamedTuple):
+    """A table as bits. Variables with more than ``WIDE`` levels keep their codes instead."""
+
+    n_rows: int
+    levels: Ints  #: number of levels of each variable
+    first: Ints  #: row of ``level_bits`` that holds level 0 of each variable; -1 if wide
+    level_bits: NDArray[np.uint64]  #: (Σ levels, words): which rows have this level
+    level_sizes: Ints  #: (Σ levels,): and how many
+    blocks: (
+        Ints  #: (blocks, 5): levels, first and last position in ``order``, first column, columns per level
+    )
+    order: Ints  #: the narrow, complete variables, by number of levels, then by index
+    loose: Ints  #: the other variables: wide, or with missing values; they are counted one by one
+    columns: NDArray[np.uint64]  #: (words, columns): levels 1, 2, ... of the blocks, word-major
+    totals: NDArray[np.int32]  #: set bits of each column
+    by_row: NDArray[np.uint8]  #: (rows, columns): the same bits as bytes; no rows if all variables are binary
+    wide: Ints  #: row of ``wide_codes`` of each variable; -1 if narrow
+    wide_codes: NDArray[np.int32]  #: (wide variables, rows), -1 is missing
+    has_missing: bool  #: whether any value is missing
+
+
+class Sets(NamedTuple):
+    """Four partitions of the rows side by side, each as bit masks.
+
+    Places 0 and 1 are refined to and fro, 2 holds the sets of (slice, level of x). Place 3 is where sets of
+    one row wait, as nothing can split them any more, until the others are done.
+    """
+
+    words: NDArray[np.uint32]  #: (4, rows): index of each non-zero word
+    masks: NDArray[np.uint64]  #: (4, rows): the word
+    start: Ints  #: (4, rows + 1): first word of each set
+    size: Ints  #: (4, rows): number of rows of each set
+    code: Ints  #: (4, rows): level of the last refining variable in each set
+    child: Ints  #: (4, rows + 1): first set that each set of the source was split into
+    keys: Ints  #: (rows,): room for sorting the rows of one set
+    sums: NDArray[np.uint8]  #: (columns of a block,): room for counting row by row

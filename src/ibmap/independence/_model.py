@@ -1,0 +1,113 @@
+"""The Bayesian test as numbers: its options as arrays, and how slices combine (SPEC section 1).
+
+``log_odds`` is t_k = lq - lp + d_k, the log odds of dependence in slice k, and
+L = log Pr(X ⊥ Y | Z) = -Σ_k softplus(t_k) + (K - K_observed) lp.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._jit import inline, kernel
+from ibmap.counts._records import Packed
+from ibmap.independence._logspace import log_one_minus_exp, log_rising, softplus
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Model(NamedTuple):
+    """The options of the Bayesian test, as arrays. Kinds number the distinct cardinalities."""
+
+    kind: Ints  #: kind of each variable
+    tables: Floats  #: (parameters, rows + 1): log Γ(a + c) - log Γ(a)
+    cell: Ints  #: (kinds, kinds): which table serves γ for an I × J table
+    margin: Ints  #: (kinds, kinds): which table serves α, the prior counts of the first variable
+    cell_total: Floats  #: (kinds, kinds): Σ γ
+    margin_total: Floats  #: (kinds, kinds): Σ α
+    log_prior: Floats  #: (1, 1) or (variables, variables): log prior of independence
+    every_slice: bool  #: slices="all"
+    one_factor: bool  #: combine="global"
+
+
+class Scratch(NamedTuple):
+    """Room for one block of variables."""
+
+    cells: NDArray[np.int32]  #: counts of one set in the columns of a block
+    margins: NDArray[np.int32]  #: the same, summed over the levels of x
+    rest: NDArray[np.int32]
+    bayes: Floats  #: d_k, the log Bayes factor of the slice
+    offset: Floats  #: lq - lp
+    above: Floats  #: Σ max(t_k, 0)
+    product: Floats  #: Π (1 + e^-|t_k|) - 1
+    by_level: Ints  #: counts by level of one variable
+    members: Ints  #: the blanket of one variable
+
+
+@kernel
+def fill_table(parameter: float, out: Floats) -> None:
+    """``out[c] = log Γ(parameter + c) - log Γ(parameter)``."""
+    for c in range(out.size):
+        out[c] = log_rising(parameter, c)
+
+
+@inline
+def log_prior_ratio(model: Model, x: int, y: int, size: int) -> float:
+    """Log of the normalising terms of h / g in a slice of ``size`` rows."""
+    a, b = model.kind[x], model.kind[y]
+    cells, rows, columns = model.cell_total[a, b], model.margin_total[a, b], model.margin_total[b, a]
+    return log_rising(rows, size) + log_rising(columns, size) - log_rising(cells, size)
+
+
+@inline
+def log_prior_of(model: Model, x: int, y: int) -> float:
+    """Log prior of independence of a pair."""
+    if model.log_prior.shape[0] == 1:
+        return model.log_prior[0, 0]
+    return model.log_prior[x, y]
+
+
+@inline
+def possible_slices(packed: Packed, given: Ints, without: int) -> float:
+    """Return the number of configurations of ``given`` but for one of them, observed or not."""
+    count = 1.0
+    for variable in given:
+        if variable != without:
+            count *= packed.levels[variable]
+    return count
+
+
+@inline
+def slice_prior(log_prior: float, n_slices: float) -> tuple[float, float]:
+    """Return (lp, lq - lp), where lp = log(prior) / K and lq = log(1 - e^lp)."""
+    lp = log_prior / n_slices
+    return lp, log_one_minus_exp(lp) - lp
+
+
+@inline
+def posterior_from(
+    model: Model, log_prior: float, factors: Floats, n_slices: int, n_possible: float
+) -> tuple[float, float]:
+    """Combine the log Bayes factors of the observed slices into (log Pr ⊥, log Pr not ⊥)."""
+    if n_slices == 0:
+        return log_prior, log_one_minus_exp(log_prior)
+    if model.one_factor:
+        total = 0.0
+        for k in range(n_slices):
+            total += factors[k]
+        _, offset = slice_prior(log_prior, 1.0)
+        return -softplus(offset + total), -softplus(-(offset + total))
+    lp, offset = slice_prior(log_prior, n_possible)
+    against = -(n_possible - n_slices) * lp
+    largest = -np.inf
+    for k in range(n_slices):
+        against += softplus(offset + factors[k])
+        largest = max(largest, offset + factors[k])
+    if against > 1e-290:
+        return -against, log_one_minus_exp(-against)
+    total = 0.0
+    for k in range(n_slices):
+        total += math.exp(offset + factors[k] - largest)
+    return -against, largest + math.log(total)
