@@ -153,6 +153,8 @@ class IBScore:
             _kernels.closure_row(*self._compiled.arguments(thread), x, self.blanket(x), out)
         else:
             out[:] = closure_row(self._test, x, self.blanket(x), len(out))
+            if not (out <= 0).all():
+                raise RequestError("the test returned something that is not the logarithm of a probability")
 
     def _score_from_scratch(self) -> None:
         state, n = self.state, len(self.state.row_sum)
@@ -160,8 +162,6 @@ class IBScore:
             self._compiled.score_empty(state.sigma)
         else:
             _spread(lambda thread, x: self._row(thread, x, state.sigma[x]), range(n), self._n_jobs)
-        if not (state.sigma <= 0).all():
-            raise RequestError("the test returned something that is not the logarithm of a probability")
         _kernels.sum_rows(state)
         _kernels.all_minima(state)
 
@@ -231,5 +231,8 @@ def _spread(work: Callable[[int, Any], None], tasks: Iterable[Any], n_threads: i
             work(thread, task)
 
     with ThreadPoolExecutor(n_threads) as pool:
-        for finished in [pool.submit(drain, thread) for thread in range(n_threads)]:
-            finished.result()
+        try:
+            for finished in [pool.submit(drain, thread) for thread in range(n_threads)]:
+                finished.result()
+        finally:
+            waiting.clear()  # interrupted, or failed: let the others go home

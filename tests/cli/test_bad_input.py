@@ -1,0 +1,135 @@
+"""Bad input gets one line and exit code 1, and nothing is written or overwritten (see ``refused``)."""
+
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(content: str | bytes):
+        path = tmp_path / "table.csv"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def test_missing_file(refused, tmp_path):
+    assert "there is no file" in refused(tmp_path / "nowhere.csv")
+
+
+def test_a_folder_instead_of_a_file(refused, tmp_path):
+    assert "is a directory" in refused(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        (" \n\n", "is empty"),
+        ("a,b\n", "a header but no rows"),
+        ("a\n1\n2\n", "at least two variables"),
+        ("a,b,a\n1,2,3\n4,5,6\n", "'a'"),
+        ("a,b\n1,2\n3\n", "line 3 of table.csv has 1 field where the header has 2"),
+        ("a,b\n1,2\n3,4,5\n", "line 3 of table.csv has 3 fields where the header has 2"),
+        (b"a,b\ncaf\xe9,2\nx,4\n", "is not UTF-8 text (line 2, byte 0xe9)"),
+        ("a,b\n1,2\n,4\n", "missing values (NaN, null or empty cells) in 'a' (1): pass --missing 'drop'"),
+        ("a,b\n1.0,2\nNaN,4\n", "missing values (NaN, null or empty cells) in 'a' (1)"),
+        ("a,b\n1.0,2\ninf,4\n2.0,3\n", "column 'a' holds infinite values"),
+        ("a,b\n1.0,2\n-inf,4\n2.0,3\n", "column 'a' holds infinite values"),
+        ("a,b\n1.25,2\n2.5,4\n", "it looks continuous: pass --discretize 'equal-width' or 'quantile'"),
+    ],
+)
+def test_table_that_cannot_be_used(refused, table, content, words):
+    assert words in refused(table(content))
+
+
+@pytest.mark.parametrize("policy", ["drop", "category", "testwise"])
+def test_infinities_are_refused_under_every_policy(refused, table, policy):
+    path = table("a,b\n1.0,2\ninf,4\nNaN,3\n")
+    assert "infinite values" in refused(path, "--missing", policy, "--discretize", "quantile")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--require", "smoke,tee"], "there is no variable 'tee'; did you mean 'tea'?"),
+        (["--require", "smoke"], "--require takes two variables"),
+        (["--require", "smoke,smoke"], "two different variables"),
+        (["--require", "smoke,tea", "--forbid", "tea,smoke"], "both required and forbidden"),
+        (["--learner", "hc"], "unknown learner 'hc'; there are ibmap-hc"),
+        (["--test", "guess"], "unknown test 'guess'; there are bayesian, chi-square"),
+        (["--test", "chi-square"], "IBMAP-HC sums log posteriors"),
+        (["--test", "g-square", "--prior", "0.3"], "the g-square test has no option --prior"),
+        (["--prior", "1"], "strictly between 0 and 1"),
+        (["--prior-counts", "none"], "prior_counts must be"),
+        (["--prior-counts", "-1"], "prior_counts must be positive"),
+        (["--combine", "sum"], "combine must be 'slices' or 'global'"),
+        (["--slices", "some"], "slices must be 'observed' or 'all'"),
+        (["--patience", "-1"], "patience must be 0 or more"),
+        (["--missing", "guess"], "missing must be"),
+        (["--discretize", "guess"], "discretize must be"),
+        (["--bins", "3"], "--bins 3 needs a method: pass --discretize"),
+        (["--jobs", "0"], "--jobs must not be 0"),
+        (["--start", "nowhere.json"], "there is no file 'nowhere.json'"),
+    ],
+)
+def test_request_that_makes_no_sense(refused, survey, options, words):
+    assert words in refused(survey, *options)
+
+
+def test_start_graph_that_is_none(refused, survey):
+    assert "holds no graph" in refused(survey, "--start", survey)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (["smoke", "couhg"], "there is no variable 'couhg'; did you mean 'cough'?"),
+        (["smoke", "tea", "--given", "couhg"], "did you mean 'cough'?"),
+        (["tea", "tea"], "X and Y are both 'tea'"),
+        (["smoke", "tea", "--given", "smoke"], "variable 'smoke' is both tested and given"),
+        (["smoke", "tea", "--given", "cough,tea"], "variable 'tea' is both tested and given"),
+        (["smoke", "tea", "--given", "cough,cough"], "variable 'cough' is given twice"),
+        (["smoke", "tea", "--test", "chi-square", "--alpha", "2"], "alpha must lie between 0 and 1"),
+    ],
+)
+def test_question_that_makes_no_sense(refused, survey, question, words):
+    assert words in refused(survey, *question, verb="test")
+
+
+def test_output_folder_that_cannot_be_written(ibmap, survey):
+    before = survey.read_bytes()
+    for out in (survey, survey / "result"):
+        ran = ibmap("learn", survey, "--out", out)
+        assert ran.code == 1
+        assert ran.out == ""
+        assert ran.err == f"ibmap: error: cannot write to {str(out)!r}: it is, or lies in, a file\n"
+    assert survey.read_bytes() == before
+
+
+def test_output_file_whose_name_is_taken_by_a_folder(ibmap, survey, tmp_path):
+    (tmp_path / "out" / "edges.csv").mkdir(parents=True)
+    ran = ibmap("learn", survey, "--out", tmp_path / "out")
+    assert ran.code == 1
+    assert "it is a folder" in ran.err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["edges.csv"]
+
+
+def test_identifier_is_allowed_with_a_warning(ibmap, table, tmp_path):
+    rows = [f"{i},{i % 2},{i % 3}" for i in range(30)]
+    ran = ibmap("learn", table("\n".join(["id,a,b", *rows])), "--out", tmp_path / "out", "--json")
+    assert ran.code == 0
+    assert ran.err.startswith("ibmap: warning: as many levels as rows (30) in 'id'")
+    assert ran.err.count("\n") == 1
+    assert ran.out.startswith('{"variables": ["id", "a", "b"]')
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["edges.csv", "graph.json"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["learn"], ["learn", "x.csv", "--nothing"], ["fly"], ["learn", "x.csv", "--bins", "many"]]
+)
+def test_usage_errors_leave_with_2(ibmap, arguments):
+    ran = ibmap(*arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert "Traceback" not in ran.err

@@ -1,0 +1,77 @@
+"""Ctrl-C: a real process, a real signal, sent when the progress line shows that learning has begun."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+if sys.platform == "win32":
+    pytest.skip("needs a pseudo-terminal", allow_module_level=True)
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A chain of variables that keeps the search busy for a while."""
+    rng = np.random.default_rng(0)
+    flips = rng.random((2000, 1000)) < 0.3
+    frame = pl.DataFrame(np.logical_xor.accumulate(flips, axis=0).T.astype(np.int8))
+    frame.write_parquet(tmp_path / "large.parquet")
+    return tmp_path / "large.parquet"
+
+
+def until(terminal: int, word: bytes) -> bytes:
+    """Read until a word appears or the other side hangs up."""
+    seen = b""
+    while word not in seen:
+        try:
+            more = os.read(terminal, 4096)
+        except OSError:  # Linux says so when the last writer has gone
+            break
+        if not more:
+            break
+        seen += more
+    return seen
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupted_run_leaves_no_file(large, tmp_path, jobs):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "graph.json").write_text("older")
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "ibmap.cli", "learn", str(large), "--out", str(out), "--jobs", str(jobs)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        seen = until(ours, b"learning")
+        process.send_signal(signal.SIGINT)
+        seen += until(ours, b"never")
+        assert process.stdout.read() == ""
+        assert process.wait(timeout=60) == 130, seen
+    os.close(ours)
+    assert b"ibmap: interrupted" in seen
+    assert b"Traceback" not in seen
+    assert [(path.name, path.read_text()) for path in out.iterdir()] == [("graph.json", "older")]
+
+
+def test_interrupted_run_removes_the_folder_that_it_made(survey, tmp_path, ibmap, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ibmap.learners.ibmap_hc", interrupted)
+    ran = ibmap("learn", survey, "--out", tmp_path / "a" / "b")
+    assert (ran.code, ran.out, ran.err) == (130, "", "ibmap: interrupted\n")
+    assert not (tmp_path / "a").exists()
+
+
+def test_failure_between_the_files_leaves_none(survey, tmp_path, ibmap, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    ran = ibmap("learn", survey, "--out", tmp_path / "out")
+    assert (ran.code, ran.err) == (1, "ibmap: error: No space left on device\n")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,138 @@
+import json
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from ibmap import Graph
+from ibmap.data import load
+from ibmap.learners import ibmap_hc
+
+KEYS = ["variables", "edges", "score", "n_tests", "n_iter", "seconds", "learner", "test"]
+
+
+def test_json_is_all_there_is_on_stdout(ibmap, survey):
+    ran = ibmap("learn", survey, "--json")
+    assert ran.code == 0
+    assert ran.err == ""
+    result = json.loads(ran.out)
+    assert list(result) == KEYS
+    assert result["variables"] == ["smoke", "cough", "tea"]
+    assert result["edges"] == [["smoke", "cough"]]
+    assert result["score"] == pytest.approx(ibmap_hc(load(survey)).score, rel=1e-12)
+    assert (result["learner"], result["test"]) == ("ibmap-hc", "bayesian")
+
+
+def test_result_files_hold_the_graph_and_near_misses(ibmap, survey, tmp_path):
+    ran = ibmap("learn", survey, "--json", "--out", tmp_path / "a" / "b")
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["edges.csv", "graph.json"]
+    text = (tmp_path / "a" / "b" / "graph.json").read_text()
+    assert json.loads(text) == json.loads(ran.out)
+    assert Graph.from_json(text).edges == (("smoke", "cough"),)
+    edges = pl.read_csv(tmp_path / "a" / "b" / "edges.csv")
+    assert edges.columns == ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"]
+    assert edges["in_graph"].to_list() == [True, False, False]
+
+
+def test_older_results_are_replaced(ibmap, survey, tmp_path):
+    (tmp_path / "graph.json").write_text("older")
+    assert ibmap("learn", survey, "--out", tmp_path).code == 0
+    assert Graph.from_json((tmp_path / "graph.json").read_text()).n_edges == 1
+
+
+def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
+    ran = ibmap("learn", survey, "--prior-counts", "0.5", "--patience", "1")
+    assert ran.out.startswith("1 edge among 3 variables, learned from 300 rows in ")
+    assert "near misses (no edge)" in ran.out
+    assert "ibmap-hc(patience=1), test bayesian(prior_counts=0.5); " in ran.out
+    assert ran.err == ""
+
+
+def test_top_limits_the_edges_shown(ibmap, survey):
+    options = ["--require", "smoke,tea", "--require", "tea,cough", "--top", "1"]
+    out = ibmap("learn", survey, *options).out
+    assert "3 edges among" in out
+    assert "... and 2 more" in out
+
+
+def test_start_required_and_forbidden(ibmap, survey, tmp_path):
+    assert ibmap("learn", survey, "--out", tmp_path, "--require", "tea,cough").code == 0
+    ran = ibmap("learn", survey, "--start", tmp_path / "graph.json", "--forbid", "cough, smoke", "--json")
+    assert ran.code == 1
+    assert "both in the start graph and forbidden" in ran.err
+    ran = ibmap("learn", survey, "--forbid", "cough, smoke", "--require", "smoke,tea", "--json")
+    edges = json.loads(ran.out)["edges"]
+    assert ["smoke", "tea"] in edges
+    assert ["smoke", "cough"] not in edges
+
+
+def test_names_with_commas_and_markup_are_shown_as_they_are(ibmap, tmp_path):
+    names = ["[red]blood[/red]", "height, cm", ":smile:", "a,b"]
+    frame = pl.DataFrame({name: [(row >> k) % 2 for row in range(64)] for k, name in enumerate(names)})
+    frame.write_csv(tmp_path / "t.csv")
+    options = ["--require", "height, cm,[red]blood[/red]", "--require", ":smile:,a,b"]
+    ran = ibmap("learn", tmp_path / "t.csv", *options)
+    assert ran.code == 0
+    assert all(name in ran.out for name in names)
+    ran = ibmap(
+        "test", tmp_path / "t.csv", "a,b", ":smile:", "--given", "height, cm,[red]blood[/red]", "--json"
+    )
+    assert json.loads(ran.out)["given"] == ["height, cm", "[red]blood[/red]"]
+
+
+def test_ambiguous_names_are_refused(ibmap, tmp_path):
+    names = ["a", "b", "c", "a,b", "b,c"]
+    frame = pl.DataFrame({name: [(row >> k) % 2 for row in range(64)] for k, name in enumerate(names)})
+    frame.write_csv(tmp_path / "t.csv")
+    ran = ibmap("learn", tmp_path / "t.csv", "--require", "a,b,c")
+    assert ran.code == 1
+    assert "can be read in 2 ways" in ran.err
+    ran = ibmap("test", tmp_path / "t.csv", "a", "b", "--given", "b,c")
+    assert ran.code == 1
+    assert "can mean" in ran.err
+
+
+def test_missing_and_continuous_columns_on_request(ibmap, tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "a,b\n" + "".join(f"{i / 8},{'' if i % 7 == 0 else i % 2}\n" for i in range(40))
+    )
+    for policy in ("drop", "category", "testwise"):
+        options = ["--missing", policy, "--discretize", "quantile", "--bins", "3", "--json"]
+        assert ibmap("learn", tmp_path / "t.csv", *options).code == 0
+
+
+def test_version(ibmap):
+    ran = ibmap("--version")
+    assert (ran.code, ran.out) == (0, "ibmap 0.1.0\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["learn", "--help"], ["test", "--help"], ["demo", "--help"]]
+)
+def test_help_imports_nothing_heavy(arguments):
+    code = (
+        "import sys; from ibmap.cli.app import app\n"
+        "try: app(sys.argv[1:], prog_name='ibmap')\n"
+        "except SystemExit as left: assert not left.code\n"
+        "heavy = {'numpy', 'numba', 'polars', 'pandas', 'scipy', 'sklearn', 'networkx', 'rich'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Usage: ibmap" in done.stdout
+
+
+def test_learn_imports_neither_scikit_learn_nor_pandas_nor_linear_algebra(survey):
+    code = (
+        "import sys; from ibmap.cli.app import app\n"
+        "try: app(sys.argv[1:], prog_name='ibmap')\n"
+        "except SystemExit as left: assert not left.code\n"
+        "slow = {'pandas', 'scipy.linalg', 'scipy.stats', 'sklearn', 'networkx'}\n"
+        "assert not slow & set(sys.modules), slow & set(sys.modules)"
+    )
+    command = [sys.executable, "-c", code, "learn", str(survey)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

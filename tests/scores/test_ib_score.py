@@ -1,0 +1,198 @@
+"""The score that is kept up to date equals the score from scratch, on the compiled and the general route."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counts.engines import PartitionedCounts, PlainCounts, data_of, with_wide_columns
+from ibmap import BayesianTest, FunctionTest
+from ibmap.counts import LocalCounts
+from ibmap.errors import RequestError
+from ibmap.scores import IBScore
+from independence.agreement import OPTIONS
+from reference.score import pair_scores, total
+from reference.tables import Table, categorical_tables, random_table
+
+Pairs = list[tuple[int, int]]
+PAIRS = st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda p: p[0] < p[1]), max_size=6)
+
+
+def within(pairs: set[tuple[int, int]], n: int) -> Pairs:
+    return sorted(pair for pair in pairs if max(pair) < n)
+
+
+def edges_of(score: IBScore) -> Pairs:
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(score.adjacency))]
+
+
+def new(
+    engine: Any, table: Table, edges: Pairs = (), locked: Pairs = (), n_jobs: int = 1, **options: Any
+) -> IBScore:
+    test = BayesianTest(**options).bind(engine(data_of(*table)))
+    return IBScore(test, len(table[1]), edges, locked, n_jobs)
+
+
+def assert_same_state(score: IBScore, fresh: IBScore) -> None:
+    assert score.pair_scores == pytest.approx(fresh.pair_scores, rel=1e-9, abs=1e-300)
+    assert score.total == pytest.approx(fresh.total, rel=1e-9)
+    assert score.state.row_sum == pytest.approx(fresh.state.row_sum, rel=1e-9)
+    assert np.array_equal(score.state.flags, fresh.state.flags)
+    assert score.state.lowest == pytest.approx(fresh.state.lowest, rel=1e-9)
+
+
+@settings(max_examples=60)
+@given(table=categorical_tables(max_columns=7, missing=True), edges=PAIRS, options=OPTIONS)
+def test_the_score_from_scratch_agrees_with_the_twin(
+    table: Table, edges: set[tuple[int, int]], options: dict[str, Any]
+) -> None:
+    codes, cards = table
+    n = len(cards)
+    for start in ([], within(edges, n)):
+        adjacency = np.zeros((n, n), bool)
+        for x, y in start:
+            adjacency[x, y] = adjacency[y, x] = True
+        expected = pair_scores(codes, cards, adjacency, **options)
+        for engine in (LocalCounts, PlainCounts, PartitionedCounts):
+            score = new(engine, table, start, **options)
+            assert (score._compiled is None) == (engine is not LocalCounts)
+            assert score.pair_scores == pytest.approx(expected, rel=1e-9, abs=1e-300)
+            assert score.total == pytest.approx(total(expected), rel=1e-9)
+            assert not score.pair_scores.diagonal().any()
+            assert np.array_equal(score.adjacency, adjacency)
+            assert score.n_tests == n * (n - 1)
+
+
+@pytest.mark.parametrize("engine", [LocalCounts, PlainCounts])
+@pytest.mark.parametrize("patience", [0, 3])
+@settings(max_examples=30)
+@given(
+    table=categorical_tables(max_columns=7, max_levels=5, missing=True),
+    edges=PAIRS,
+    locked=PAIRS,
+    options=OPTIONS,
+)
+def test_score_after_every_ascent_equals_score_from_scratch(
+    engine: Any,
+    patience: int,
+    table: Table,
+    edges: set[tuple[int, int]],
+    locked: set[tuple[int, int]],
+    options: dict[str, Any],
+) -> None:
+    n = len(table[1])
+    start, fixed = within(edges, n), within(locked, n)
+    score = new(engine, table, start, fixed, **options)
+    height = score.total
+    for _ in range(50):
+        ascents = score.ascend(1, patience)
+        if not ascents:
+            break
+        (step,) = ascents
+        assert step.x < step.y
+        assert (step.x, step.y) not in fixed
+        assert step.added == score.adjacency[step.x, step.y]
+        assert step.score == score.total
+        assert step.gain == pytest.approx(score.total - height, rel=1e-6, abs=1e-9)
+        assert step.gain > 1e-9
+        height = score.total
+        assert_same_state(score, new(engine, table, edges_of(score), fixed, **options))
+    assert not (score.state.flags & 4).any()  # a search that ended leaves no marks
+    assert [pair in start for pair in fixed] == [pair in edges_of(score) for pair in fixed]
+
+
+@pytest.mark.parametrize("engine", [LocalCounts, PlainCounts])
+@pytest.mark.parametrize("patience", [0, 3])
+@settings(max_examples=30)
+@given(table=categorical_tables(max_columns=6, max_levels=3))
+def test_a_search_that_ended_stays_where_it_is(engine: Any, patience: int, table: Table) -> None:
+    score = new(engine, table)
+    score.ascend(999, patience)
+    lowest = score.state.lowest.copy()
+    assert_same_state(score, new(engine, table, edges_of(score)))
+    assert score.ascend(1, patience) == []
+    assert np.array_equal(score.state.lowest, lowest)
+
+
+@pytest.mark.parametrize("patience", [0, 2])
+def test_ascents_one_by_one_are_those_of_one_go(patience: int) -> None:
+    table = random_table(300, 12, 3, 0.0, seed=5)
+    one_go = new(LocalCounts, table)
+    expected = one_go.ascend(1000, patience)
+    one_by_one = new(LocalCounts, table)
+    found = []
+    while step := one_by_one.ascend(1, patience):
+        found += step
+    assert found == expected
+    assert len(expected) >= 4
+    assert np.array_equal(one_go.pair_scores, one_by_one.pair_scores)
+
+
+@pytest.mark.parametrize("patience", [0, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_compiled_route_is_the_general_route(seed: int, patience: int) -> None:
+    table = random_table(250, 10, [2, 3, 12, 4, 2][seed], 0.0 if seed < 3 else 0.05, seed)
+    compiled, general = new(LocalCounts, table), new(PlainCounts, table)
+    steps, others = compiled.ascend(999, patience), general.ascend(999, patience)
+    assert [step[:3] for step in steps] == [step[:3] for step in others]
+    assert [step.score for step in steps] == pytest.approx([step.score for step in others], rel=1e-9)
+    assert compiled.n_tests == general.n_tests
+    assert_same_state(compiled, general)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_change_no_bit(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ibmap.scores.ib_score.PARALLEL", 0)  # also the ascents, small as the table is
+    for levels in (2, 5):
+        table = with_wide_columns(random_table(200, 90, levels, 0.0, seed=levels), 5, 40)
+        one, many = new(LocalCounts, table), new(LocalCounts, table, n_jobs=n_jobs)
+        assert np.array_equal(one.pair_scores, many.pair_scores)
+        assert one.ascend(20, 1) == many.ascend(20, 1)
+        assert np.array_equal(one.pair_scores, many.pair_scores)
+        assert one.n_tests == many.n_tests
+
+
+def test_more_variables_than_a_block_or_a_tile() -> None:
+    rng = np.random.default_rng(3)
+    cards = [2 if v % 5 else 3 for v in range(600)]
+    codes = np.array([rng.integers(n, size=70) for n in cards])
+    codes[:, :3] = 0
+    codes[17, :2] = -1  # one loose variable
+    score = new(LocalCounts, (codes, cards))
+    assert np.allclose(score.pair_scores, score.pair_scores.T, rtol=1e-12, atol=0)  # no blankets: symmetric
+    row = BayesianTest().bind(PlainCounts(data_of(codes, cards)))
+    for x in (0, 17, 255, 256, 599):
+        others = np.delete(np.arange(600), x)
+        expected = row.fixed(x, others, np.array([], int)).log_independent
+        assert score.pair_scores[x, others] == pytest.approx(expected, rel=1e-9)
+    assert score.total == pytest.approx(score.pair_scores.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_hardly_any_variables(n: int) -> None:
+    score = new(LocalCounts, (np.zeros((n, 5), int), [1] * n))
+    assert score.total == pytest.approx(n * (n - 1) * np.log(0.5))
+    assert score.ascend(5) == []
+
+
+def test_everything_locked_leaves_nothing_to_propose() -> None:
+    table = random_table(100, 5, 3, 0.0, seed=1)
+    for engine in (LocalCounts, PlainCounts):
+        score = new(engine, table, [(0, 1)], list(combinations(range(5), 2)))
+        assert score.ascend(10, 5) == []
+        assert edges_of(score) == [(0, 1)]
+        assert score.n_tests == 20
+
+
+def test_scores_above_zero_are_refused() -> None:
+    class Liar:
+        def fixed(self, x: int, ys: Any, given: Any) -> Any:
+            answers = FunctionTest(lambda x, y, given: -1.0).bind(None).fixed(x, ys, given)
+            answers.log_independent[:] = 0.5
+            return answers
+
+    with pytest.raises(RequestError, match="not the logarithm of a probability"):
+        IBScore(Liar(), 3)

@@ -1,0 +1,164 @@
+"""The house keeps its plan: imports point one way, kernels are stamped, importing costs nothing."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+import ibmap
+from ibmap import _jit
+
+SRC = Path(ibmap.__file__).parent
+FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
+FOUNDATIONS = {"errors", "_jit"}
+BELOW: dict[str, set[str]] = {"errors": set(), "_jit": set(), "_graph_parts": {"errors"}}
+BELOW["graph"] = {"errors", "_graph_parts"}
+BELOW["data"] = FOUNDATIONS
+BELOW["counts"] = {"data"} | FOUNDATIONS
+BELOW["independence"] = {"counts", "graph"} | BELOW["counts"]
+BELOW["scores"] = {"independence"} | BELOW["independence"]
+BELOW["learners"] = {"scores"} | BELOW["scores"]
+BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
+BELOW["cli"] = {"learners", "synthetic"} | BELOW["learners"]
+MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
+HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
+
+
+def room_of(file: Path) -> str:
+    return file.parts[0].removesuffix(".py")
+
+
+def imported_rooms(file: Path) -> Iterator[str]:
+    """Every room of ibmap that a file imports, anywhere in it."""
+    package = ["ibmap", *file.parts[:-1]]
+    for node in ast.walk(ast.parse((SRC / file).read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            up = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*up, *([node.module] if node.module else [])])
+            names = [f"{module}.{alias.name}" for alias in node.names]
+        for name in names:
+            top, _, rest = name.partition(".")
+            if top == "ibmap":
+                room = rest.partition(".")[0]
+                home = ibmap._HOME.get(room, f"ibmap.{room}")  # `from ibmap import Graph` is a graph
+                yield home.split(".")[1]
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_imports_point_one_way(file: Path) -> None:
+    room = room_of(file)
+    if room in MENUS:
+        return
+    assert room in BELOW, f"say in BELOW which rooms {room!r} may see"
+    above = set(imported_rooms(file)) - BELOW[room] - {room, "", "__version__"}
+    assert not above, f"{file} must not import {sorted(above)}"
+
+
+def test_this_file_would_notice_an_import_upwards() -> None:
+    assert {"counts", "independence"} <= set(imported_rooms(Path("independence/bayesian.py")))
+    assert "_graph_parts" in set(imported_rooms(Path("graph.py")))
+    assert "learners" not in BELOW["scores"]
+
+
+@pytest.mark.parametrize("statement", ["import ibmap", "import ibmap.errors", "import ibmap.graph"])
+def test_importing_loads_nothing_heavy_and_compiles_nothing(statement: str) -> None:
+    code = f"import sys; {statement}; print([name for name in {HEAVY!r} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_every_name_on_the_menu_is_served() -> None:
+    for name in ibmap.__all__:
+        assert getattr(ibmap, name) is not None
+    assert set(ibmap.__all__) <= set(dir(ibmap))
+    with pytest.raises(AttributeError, match="no attribute 'Ibmap'"):
+        ibmap.Ibmap  # noqa: B018
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_files_are_short_enough_to_read(file: Path) -> None:
+    n_lines = len((SRC / file).read_text().splitlines())
+    assert n_lines <= 300, f"{file} has {n_lines} lines"
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_the_library_neither_asserts_nor_prints(file: Path) -> None:
+    for node in ast.walk(ast.parse((SRC / file).read_text())):
+        assert not isinstance(node, ast.Assert), f"{file}:{node.lineno}: assert"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("print", "breakpoint"), f"{file}:{node.lineno}: {node.func.id}"
+        if isinstance(node, ast.ExceptHandler):
+            assert node.type is not None, f"{file}:{node.lineno}: bare except"
+
+
+# Compiled code
+
+
+def dispatchers() -> Iterator[tuple[str, Any]]:
+    for file in FILES:
+        if "_jit" in (SRC / file).read_text():
+            module = import_module(".".join(["ibmap", *file.with_suffix("").parts]))
+            for name, value in vars(module).items():
+                if (
+                    isinstance(value, numba.core.registry.CPUDispatcher)
+                    and value.__module__ == module.__name__
+                ):
+                    yield f"{file}:{name}", value
+
+
+def test_an_edit_of_any_kernel_makes_all_compiled_code_stale() -> None:
+    cached = {
+        name: kernel._cache._cache_file._source_stamp
+        for name, kernel in dispatchers()
+        if hasattr(kernel._cache, "_cache_file")
+    }
+    assert len(cached) > 30
+    assert set(cached.values()) == {_jit._source_stamp()}
+    assert {Path(name.partition(":")[0]).name[0] for name, _ in dispatchers()} == {
+        "_"
+    }  # files that are stamped
+
+
+def test_kernels_release_the_lock_and_never_reorder_sums() -> None:
+    for name, kernel in dispatchers():
+        assert kernel.targetoptions["nogil"], name
+        assert kernel.targetoptions["fastmath"] == {"contract"}, name
+        assert not kernel.targetoptions.get("parallel"), name
+
+
+def sum_of(values: Any) -> float:
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@pytest.mark.parametrize("decorator", [_jit.kernel, _jit.allocating_kernel])
+def test_without_a_writable_cache_kernels_compile_all_the_same(
+    decorator: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    njit = numba.njit
+
+    def read_only_disk(*args: Any, **options: Any) -> Any:
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return njit(*args, **options)
+
+    monkeypatch.setattr(numba, "njit", read_only_disk)
+    assert decorator(sum_of)(np.arange(5.0)) == 10.0
+
+
+def test_a_function_without_a_file_has_no_cache_and_compiles() -> None:
+    scope: dict[str, Any] = {}
+    exec("def double(value):\n    return 2.0 * value", scope)
+    assert _jit.kernel(scope["double"])(4.0) == 8.0

@@ -1,0 +1,23 @@
+"""Every example runs, is short, and says what it should."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SAYS = {
+    "own_test.py": "information: (('x",
+    "quickstart.py": "blanket of coughs: ('smokes', 'tea')",
+}
+
+
+def test_every_example_is_known():
+    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == sorted(SAYS)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_example(name, capsys):
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    assert SAYS[name] in capsys.readouterr().out
+    assert len((EXAMPLES / name).read_text().splitlines()) < 60
