@@ -104,7 +104,7 @@ class PartitionedCounts:
                 for (i, j), count in sorted(added[configuration].items())
             ]
             start.append(len(cells))
-        possible = [np.prod(self.cardinalities[list(given)], dtype=float) for _, given in questions]
+        possible = [np.log(self.cardinalities[list(given)]).sum() for _, given in questions]
         ys = np.array([y for y, _ in questions], np.int64)
         table = np.array(cells, np.int64).reshape(-1, 4).T.copy()
         return Tables(x, ys, np.array(possible), np.array(start, np.int64), table)

@@ -43,7 +43,7 @@ def test_fixed_counts_x_against_every_y_in_the_same_slices(table: Table, data: s
     assert (tables.x, tables.y.tolist(), len(tables)) == (x, ys, len(ys))
     for t, y in enumerate(ys):
         assert_equals_reference(tables, t, slice_tables(codes, x, y, z))
-        assert tables.possible[t] == np.prod([cards[v] for v in z])
+        assert tables.log_possible[t] == pytest.approx(np.log([cards[v] for v in z]).sum())
 
 
 @SHAPES
@@ -57,7 +57,7 @@ def test_round_robin_counts_each_member_given_the_others(table: Table, data: st.
     for t, member in enumerate(members):
         others = [w for w in members if w != member]
         assert_equals_reference(tables, t, slice_tables(codes, x, member, others))
-        assert tables.possible[t] == np.prod([cards[v] for v in others])
+        assert tables.log_possible[t] == pytest.approx(np.log([cards[v] for v in others]).sum())
 
 
 @SHAPES
@@ -165,7 +165,7 @@ def test_partitioning_the_rows_changes_nothing(table: Table, data: st.DataObject
         (whole.fixed(x, [y], z), parts.fixed(x, [y], z)),
         (whole.round_robin(x, [y, *z]), parts.round_robin(x, [y, *z])),
     ]:
-        assert one.possible.tolist() == other.possible.tolist()
+        assert one.log_possible.tolist() == other.log_possible.tolist()
         for t in range(len(one)):
             assert_equals_reference(one, t, dict(enumerate(slices(other, t))))  # type: ignore[arg-type]
     added = [

@@ -6,7 +6,6 @@ from decimal import Context, Decimal, localcontext
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
 
 from ibmap.independence import _logspace as kernels
 from ibmap.independence.base import log_one_minus_exp as array_log_one_minus_exp
@@ -49,11 +48,6 @@ def test_softplus() -> None:
     assert kernels.softplus(-1e6) == 0.0
     assert kernels.softplus(1e6) == 1e6
     assert kernels.softplus(-math.inf) == 0.0
-
-
-def test_log_gamma() -> None:
-    for z in [*np.logspace(-8, 9, 2000).tolist(), *np.arange(1, 300).tolist(), 0.5, 1.5, 2.5]:
-        assert kernels.log_gamma(float(z)) == pytest.approx(float(gammaln(z)), rel=8 * EPS, abs=2e-14)
 
 
 def log_rising_exactly(a: float, n: int) -> float:

@@ -31,7 +31,7 @@ class TwiceTheRows(TableTest):
 
     def evaluate(self, tables: Tables, cardinalities: Any) -> Answers:
         cells = tables.cells * np.array([[1], [1], [1], [2]])
-        twice = Tables(tables.x, tables.y, tables.possible, tables.start, cells)
+        twice = Tables(tables.x, tables.y, tables.log_possible, tables.start, cells)
         doubled = data_of(np.tile(CODES, 2), CARDS)
         return BayesianTest().bind(LocalCounts(doubled))._from_tables(twice)
 

@@ -178,6 +178,17 @@ def test_hardly_any_variables(n: int) -> None:
     assert score.ascend(5) == []
 
 
+@pytest.mark.parametrize(("apart", "first"), [(0.0, (0, 1)), (1e-9, (0, 1)), (1e-7, (1, 2))])
+def test_rounding_does_not_decide_which_pair_is_proposed(apart: float, first: tuple[int, int]) -> None:
+    below = {(0, 1): 0.0, (0, 2): apart, (1, 2): 2 * apart}
+
+    def almost_tied(x: int, y: int, given: tuple[int, ...]) -> float:
+        return -2.5 - below[min(x, y), max(x, y)] / 2
+
+    (step,) = IBScore(FunctionTest(almost_tied).bind(None), 3).ascend(1)
+    assert (step.x, step.y) == first  # ties, to nine digits, go to the smallest (i, j)
+
+
 def test_everything_locked_leaves_nothing_to_propose() -> None:
     table = random_table(100, 5, 3, 0.0, seed=1)
     for engine in (LocalCounts, PlainCounts):

@@ -29,8 +29,8 @@ class Tables:
         The variable that all tables share.
     y : ndarray of int
         The other variable of each table.
-    possible : ndarray of float
-        Number of configurations that the conditioning set of each table could have.
+    log_possible : ndarray of float
+        Logarithm of the number of configurations that the conditioning set of each table could have.
     start : ndarray of int
         First cell of each table, and the end.
     cells : ndarray of int, shape (4, cells)
@@ -39,7 +39,7 @@ class Tables:
 
     x: int
     y: Ints
-    possible: NDArray[np.float64]
+    log_possible: NDArray[np.float64]
     start: Ints
     cells: Ints
 

@@ -64,17 +64,17 @@ class LocalCounts:
         for size in range(largest + 1):
             subsets = combinations(pool.tolist(), size)
             while batch := list(islice(subsets, BATCH_SUBSETS)):
-                given = np.array(batch, np.int64).reshape(-1, size)
+                given = np.array(batch, np.int64).reshape(len(batch), size)
                 yield given, self._tables(x, np.full(len(given), y), np.arange(len(given)), list(given))
 
     def _tables(self, x: int, ys: Ints, which: Ints, given: list[Ints]) -> Tables:
         """Count table t given the set ``given[which[t]]``."""
         start = np.cumsum([0] + [len(g) for g in given], dtype=np.int64)
         flat = np.concatenate([np.empty(0, np.int64), *given])
-        possible = np.array([np.prod(self.cardinalities[g], dtype=np.float64) for g in given])
+        log_possible = np.array([np.log(self.cardinalities[g]).sum() for g in given])
         sets = new_sets(self.n_rows)
         first, cells = count_cells(self.packed, sets, x, ys, which, flat, start)
-        return Tables(x, ys, possible[which], first, cells)
+        return Tables(x, ys, log_possible[which], first, cells)
 
 
 def _indices(variables: ArrayLike) -> Ints:

@@ -56,7 +56,7 @@ def load(
     >>> data.levels
     (('no', 'yes'), ('[31.5, 40.25)', '[40.25, 58]'))
     >>> data.codes.tolist(), data.bin_edges
-    ([[1, 0, 1], [0, 0, 1]], {'age': (31.5, 40.25, 58.0)})
+    ([[1, 0, 1], [0, 1, 1]], {'age': (31.5, 40.25, 58.0)})
     """
     check_policy(missing)
     check_bins(discretize, bins)

@@ -31,12 +31,12 @@ def read(source: Any) -> RawTable:
         return read_file(Path(os.fspath(source)))
     if isinstance(source, np.ndarray):
         return _read_array(source)
+    if type(source).__module__.partition(".")[0] in ("scipy", "sparse"):  # some of them are mappings
+        raise TypeError("a sparse matrix is not a table of categories: pass a dense array, X.toarray()")
     if isinstance(source, Mapping):
         return from_columns([_column(str(name), values) for name, values in source.items()])
     if isinstance(source, list | tuple):
         return _read_rows(source)
-    if type(source).__module__.partition(".")[0] in ("scipy", "sparse"):
-        raise TypeError("a sparse matrix is not a table of categories: pass a dense array, X.toarray()")
     from ibmap.data.frames import read_frame
 
     table = read_frame(source)

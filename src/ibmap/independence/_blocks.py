@@ -1,5 +1,7 @@
 """One x against many ys at a time, given the slices of a conditioning set."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ def independence_block(
     scratch: Scratch,
     x: int,
     n_slices: int,
-    n_possible: float,
+    log_possible: float,
     block: int,
     out: Floats,
 ) -> None:
@@ -31,19 +33,19 @@ def independence_block(
             out[packed.order[first + v]] = log_prior_of(model, x, packed.order[first + v])
         return
     if model.one_factor:
-        n_possible = 1.0
+        log_possible = 0.0
     if model.log_prior.shape[0] == 1:
-        _, offset = slice_prior(model.log_prior[0, 0], n_possible)
+        offset = slice_prior(model.log_prior[0, 0], log_possible)
         scratch.offset[:m] = offset
     else:
         for v in range(m):
-            _, scratch.offset[v] = slice_prior(model.log_prior[x, packed.order[first + v]], n_possible)
+            scratch.offset[v] = slice_prior(model.log_prior[x, packed.order[first + v]], log_possible)
     n_singles = add_log_odds(packed, sets, model, scratch, x, n_slices, block)
     if n_singles:
         for v in range(m):
             result[v] -= n_singles * softplus(scratch.offset[v])
     if model.every_slice and not model.one_factor:
-        unseen = (n_possible - n_slices) / n_possible
+        unseen = 1.0 - n_slices * math.exp(-log_possible)
         for v in range(m):
             result[v] += unseen * log_prior_of(model, x, packed.order[first + v])
     for v in range(m):

@@ -1,5 +1,7 @@
 """Tables that are lists of observed cells: any number of levels, any engine."""
 
+import math
+
 import numpy as np
 
 from ibmap._jit import allocating_kernel
@@ -18,7 +20,7 @@ from ibmap.independence._model import (
 
 @allocating_kernel
 def posterior_of_cells(
-    model: Model, scratch: Scratch, x: int, y: int, cells: Ints, begin: int, end: int, n_possible: float
+    model: Model, scratch: Scratch, x: int, y: int, cells: Ints, begin: int, end: int, log_possible: float
 ) -> tuple[float, float]:
     """Score one table that is given as the list of its observed cells, sorted by slice, x, y."""
     a, b = model.kind[x], model.kind[y]
@@ -49,8 +51,8 @@ def posterior_of_cells(
         factors[k] = d + log_prior_ratio(model, x, y, n) if n > 1 else 0.0
         begin = i
     if not model.every_slice:
-        n_possible = np.float64(factors.size)
-    return posterior_from(model, log_prior_of(model, x, y), factors, factors.size, n_possible)
+        log_possible = math.log(max(factors.size, 1))
+    return posterior_from(model, log_prior_of(model, x, y), factors, factors.size, log_possible)
 
 
 @allocating_kernel
@@ -59,7 +61,7 @@ def posteriors_of_tables(
     scratch: Scratch,
     x: int,
     ys: Ints,
-    possible: Floats,
+    log_possible: Floats,
     start: Ints,
     cells: Ints,
     independent: Floats,
@@ -68,7 +70,7 @@ def posteriors_of_tables(
     """Score a batch of tables, from whatever engine they come."""
     for t in range(ys.size):
         independent[t], dependent[t] = posterior_of_cells(
-            model, scratch, x, ys[t], cells, start[t], start[t + 1], possible[t]
+            model, scratch, x, ys[t], cells, start[t], start[t + 1], log_possible[t]
         )
 
 
@@ -81,9 +83,9 @@ def posterior_one(
     x: int,
     y: int,
     n_slices: int,
-    n_possible: float,
+    log_possible: float,
     spare: int,
 ) -> tuple[float, float]:
     """Score one y against the sets of (slice, x) in place 2, whatever its levels and missing values."""
     cells, n = cells_of(packed, sets, n_slices, spare, y, np.empty((4, 64), np.int64), 0)
-    return posterior_of_cells(model, scratch, x, y, cells, 0, n, n_possible)
+    return posterior_of_cells(model, scratch, x, y, cells, 0, n, log_possible)

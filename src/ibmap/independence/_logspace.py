@@ -20,7 +20,6 @@ _LN2_LOW = 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the rounded integer in the low bits
 _ROUND_BITS = 0x4338000000000000
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
-_HALF_LOG_2PI = 0.9189385332046727
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -88,31 +87,36 @@ def softplus(t: float) -> float:
     return max(t, 0.0) + log1p(exp(-abs(t)))
 
 
-@kernel
-def log_gamma(z: float) -> float:
-    """Return log Γ(z) for z > 0: step up to 10, then Stirling's series."""
-    product = 1.0
-    while z < 10.0:
-        product *= z
-        z += 1.0
+@inline
+def _stirling_rest(z: float) -> float:
+    """Return log Γ(z) - ((z - ½) log z - z + ½ log 2π) for z >= 10."""
     w = 1.0 / (z * z)
     series = 1.0 / 1188.0 - w * (691.0 / 360360.0 - w / 156.0)
     series = 1.0 / 12.0 - w * (1.0 / 360.0 - w * (1.0 / 1260.0 - w * (1.0 / 1680.0 - w * series)))
-    return (z - 0.5) * math.log(z) - z + _HALF_LOG_2PI + series / z - math.log(product)
+    return series / z
 
 
 @kernel
 def log_rising(a: float, n: int) -> float:
-    """Return log Γ(a + n) - log Γ(a); for small n as the product that it is, so that no digit cancels."""
-    if n > 64:
-        return log_gamma(a + n) - log_gamma(a)
-    total, product = 0.0, 1.0
-    for i in range(n):
-        product *= a + i
+    """Return log Γ(a + n) - log Γ(a), the logarithm of a (a + 1) ... (a + n - 1), without cancellation.
+
+    Short products are multiplied out; long ones are, up to 10, and then the difference of Stirling's series.
+    """
+    log_product, product, i = 0.0, 1.0, 0
+    while i < n and (n <= 64 or a < 10.0):
+        product *= a
+        a += 1.0
+        i += 1
         if product > 1e200:
-            total += math.log(product)
+            log_product += math.log(product)
             product = 1.0
-    return total + math.log(product)
+    log_product += math.log(product)
+    rest = n - i
+    if rest == 0:
+        return log_product
+    b = a + rest
+    grown = (b - 0.5) * math.log1p(rest / a) + rest * (math.log(a) - 1.0)
+    return log_product + (grown + (_stirling_rest(b) - _stirling_rest(a)))
 
 
 @kernel

@@ -70,25 +70,29 @@ def log_prior_of(model: Model, x: int, y: int) -> float:
 
 
 @inline
-def possible_slices(packed: Packed, given: Ints, without: int) -> float:
-    """Return the number of configurations of ``given`` but for one of them, observed or not."""
-    count = 1.0
+def log_slices(packed: Packed, model: Model, given: Ints, without: int, observed: int) -> float:
+    """Log of K: the observed slices, or all configurations of ``given`` but for one of its variables."""
+    if not model.every_slice:
+        return math.log(max(observed, 1))
+    total = 0.0
     for variable in given:
         if variable != without:
-            count *= packed.levels[variable]
-    return count
+            total += math.log(packed.levels[variable])
+    return total
 
 
 @inline
-def slice_prior(log_prior: float, n_slices: float) -> tuple[float, float]:
-    """Return (lp, lq - lp), where lp = log(prior) / K and lq = log(1 - e^lp)."""
-    lp = log_prior / n_slices
-    return lp, log_one_minus_exp(lp) - lp
+def slice_prior(log_prior: float, log_slices: float) -> float:
+    """Return lq - lp, where lp = log(prior) / K and lq = log(1 - e^lp); K may exceed every float."""
+    lp = log_prior * math.exp(-log_slices)
+    if log_slices > 40.0:  # 1 - e^lp = -lp
+        return math.log(-log_prior) - log_slices - lp
+    return log_one_minus_exp(lp) - lp
 
 
 @inline
 def posterior_from(
-    model: Model, log_prior: float, factors: Floats, n_slices: int, n_possible: float
+    model: Model, log_prior: float, factors: Floats, n_slices: int, log_possible: float
 ) -> tuple[float, float]:
     """Combine the log Bayes factors of the observed slices into (log Pr ⊥, log Pr not ⊥)."""
     if n_slices == 0:
@@ -97,10 +101,12 @@ def posterior_from(
         total = 0.0
         for k in range(n_slices):
             total += factors[k]
-        _, offset = slice_prior(log_prior, 1.0)
+        offset = slice_prior(log_prior, 0.0)
         return -softplus(offset + total), -softplus(-(offset + total))
-    lp, offset = slice_prior(log_prior, n_possible)
-    against = -(n_possible - n_slices) * lp
+    offset = slice_prior(log_prior, log_possible)
+    against = 0.0
+    if model.every_slice:
+        against = -log_prior * (1.0 - n_slices * math.exp(-log_possible))
     largest = -np.inf
     for k in range(n_slices):
         against += softplus(offset + factors[k])

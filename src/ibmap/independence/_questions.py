@@ -8,7 +8,7 @@ from ibmap.counts._records import Packed, Sets
 from ibmap.independence._blocks import independence_block
 from ibmap.independence._cells import posterior_one
 from ibmap.independence._logspace import log_one_minus_exp
-from ibmap.independence._model import Floats, Ints, Model, Scratch, possible_slices
+from ibmap.independence._model import Floats, Ints, Model, Scratch, log_slices
 from ibmap.independence._round_robin import round_robin_posteriors
 
 
@@ -26,17 +26,17 @@ def fixed_posteriors(
 ) -> None:
     """Posteriors of x against each of many ys, one conditioning set."""
     here, n_slices = slices_of(packed, sets, x, given)
-    n_possible = possible_slices(packed, given, np.int64(-1)) if model.every_slice else np.float64(n_slices)
+    log_possible = log_slices(packed, model, given, np.int64(-1), n_slices)
     row = np.full(packed.levels.size, np.nan)
     if 8 * ys.size > packed.levels.size:
         for block in range(packed.blocks.shape[0]):
-            independence_block(packed, sets, model, scratch, x, n_slices, n_possible, block, row)
+            independence_block(packed, sets, model, scratch, x, n_slices, log_possible, block, row)
     for i in range(ys.size):
         if row[ys[i]] < -1e-290:
             independent[i], dependent[i] = row[ys[i]], log_one_minus_exp(row[ys[i]])
         else:  # not scored with a block, or so certain that only the slow route keeps the digits
             independent[i], dependent[i] = posterior_one(
-                packed, sets, model, scratch, x, ys[i], n_slices, n_possible, 1 - here
+                packed, sets, model, scratch, x, ys[i], n_slices, log_possible, 1 - here
             )
 
 
@@ -70,8 +70,8 @@ def first_separating(
     """Return the first row of ``subsets`` given which log Pr(x ⊥ y) exceeds the threshold; -1 if none."""
     for i in range(subsets.shape[0]):
         here, n_slices = slices_of(packed, sets, x, subsets[i])
-        n_possible = possible_slices(packed, subsets[i], np.int64(-1))
-        log_p, _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, n_possible, 1 - here)
+        log_possible = log_slices(packed, model, subsets[i], np.int64(-1), n_slices)
+        log_p, _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, log_possible, 1 - here)
         if log_p > threshold[0]:
             return i
     return -1

@@ -12,7 +12,7 @@ from ibmap.independence._model import (
     Scratch,
     log_prior_of,
     log_prior_ratio,
-    possible_slices,
+    log_slices,
     posterior_from,
 )
 
@@ -56,9 +56,9 @@ def round_robin_posteriors(
         y = members[j]
         observed = rank_pairs(prefix, n_prefix, suffix[j + 1], n_suffix[j + 1], order, merged, room)
         merged_factors(sets, model, scratch, x, y, n_slices, order, merged, factors)
-        n_possible = possible_slices(packed, members, y) if model.every_slice else np.float64(observed)
+        log_possible = log_slices(packed, model, members, y, observed)
         independent[j], dependent[j] = posterior_from(
-            model, log_prior_of(model, x, y), factors, observed, n_possible
+            model, log_prior_of(model, x, y), factors, observed, log_possible
         )
         n_prefix = rank_pairs(prefix, n_prefix, code[j], packed.levels[y], order, longer, room)
         prefix, longer = longer, prefix

@@ -131,13 +131,12 @@ def posteriors_of_row(
     """``sigma[x, y] = -softplus(t)``: with a single slice all options of the test agree."""
     bayes = scratch.bayes
     if model.log_prior.shape[0] == 1:
-        _, offset = slice_prior(model.log_prior[0, 0], 1.0)
+        offset = slice_prior(model.log_prior[0, 0], 0.0)
         for v in range(m):
             bayes[v] += offset
     else:
         for v in range(m):
-            _, offset = slice_prior(log_prior_of(model, x, packed.order[first + v]), 1.0)
-            bayes[v] += offset
+            bayes[v] += slice_prior(log_prior_of(model, x, packed.order[first + v]), 0.0)
     for v in range(m):
         bayes[v] = -(max(bayes[v], 0.0) + log1p(exp(-abs(bayes[v]))))
     row = sigma[x]

@@ -45,10 +45,10 @@ class BayesianTest:
     --------
     >>> from ibmap.counts import LocalCounts
     >>> from ibmap.data import load
-    >>> table = np.repeat([[0, 0], [1, 1]], 10, axis=0)
+    >>> table = np.repeat([[0, 0], [1, 1]], 4, axis=0)
     >>> answers = BayesianTest().bind(LocalCounts(load(table))).fixed(0, [1], [])
     >>> answers.independent, np.exp(answers.log_dependent).round(4)
-    (array([False]), array([0.9999]))
+    (array([False]), array([0.9717]))
     """
 
     has_posteriors = True
@@ -149,7 +149,7 @@ class BoundBayesianTest:
         for size in range((pool.size if max_size is None else min(max_size, pool.size)) + 1):
             subsets = combinations(pool.tolist(), size)
             while batch := list(islice(subsets, BATCH_SUBSETS)):
-                given = np.array(batch, np.int64).reshape(-1, size)
+                given = np.array(batch, np.int64).reshape(len(batch), size)
                 found_at = _questions.first_separating(
                     packed, self.sets, self.model, self.scratch, x, y, given, threshold
                 )
@@ -161,7 +161,15 @@ class BoundBayesianTest:
         """Score tables from an engine that does not hold the rows as bits here."""
         yes, no = np.empty(len(tables)), np.empty(len(tables))
         posteriors_of_tables(
-            self.model, self.scratch, tables.x, tables.y, tables.possible, tables.start, tables.cells, yes, no
+            self.model,
+            self.scratch,
+            tables.x,
+            tables.y,
+            tables.log_possible,
+            tables.start,
+            tables.cells,
+            yes,
+            no,
         )
         return self._answers(tables.x, tables.y, yes, no)
 
@@ -212,13 +220,16 @@ def _prior_counts(choice: str | float, rows: Floats, columns: Floats) -> tuple[F
                 f"prior_counts must be a positive number or one of {', '.join(named)}, not {choice!r}"
             )
         return named[choice]
-    if not 0 < choice < np.inf:
-        raise RequestError(f"prior_counts must be positive, not {choice}")
+    if not isinstance(choice, int | float | np.number) or not 0 < choice < np.inf:
+        raise RequestError(f"prior_counts must be positive, or a name, not {choice!r}")
     return choice * ones, choice * ones
 
 
 def _log_prior(prior: float | ArrayLike, n: int) -> Floats:
-    values = np.asarray(prior, dtype=np.float64)
+    try:
+        values = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise RequestError(f"prior must be a probability or a matrix of them, not {prior!r}") from None
     if values.ndim == 0:
         values = values.reshape(1, 1)
     elif values.shape != (n, n):

@@ -14,7 +14,7 @@ from ibmap.counts._partition import slices_of
 from ibmap.counts._records import Packed, Sets
 from ibmap.independence._blocks import independence_block
 from ibmap.independence._cells import posterior_one
-from ibmap.independence._model import Model, Scratch, possible_slices
+from ibmap.independence._model import Model, Scratch, log_slices
 from ibmap.independence._round_robin import dependence_of_members
 
 EDGE, LOCKED, TRIED = 1, 2, 4
@@ -52,12 +52,12 @@ def closure_row(
 ) -> None:
     """``out[y] = σ_xy``: the log posterior of each assertion about x in the Markov blanket closure."""
     here, n_slices = slices_of(packed, sets, x, blanket)
-    n_possible = possible_slices(packed, blanket, np.int64(-1)) if model.every_slice else np.float64(n_slices)
+    log_possible = log_slices(packed, model, blanket, np.int64(-1), n_slices)
     for block in range(packed.blocks.shape[0]):
-        independence_block(packed, sets, model, scratch, x, n_slices, n_possible, block, out)
+        independence_block(packed, sets, model, scratch, x, n_slices, log_possible, block, out)
     for y in packed.loose:
         if y != x:
-            out[y], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, n_possible, 1 - here)
+            out[y], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, log_possible, 1 - here)
     if blanket.size:
         dependence_of_members(packed, sets, model, scratch, x, blanket, here, n_slices, out)
     out[x] = 0.0
@@ -69,10 +69,10 @@ def empty_loose(packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: i
     none = scratch.members[:0]
     here, n_slices = slices_of(packed, sets, y, none)
     for block in range(packed.blocks.shape[0]):
-        independence_block(packed, sets, model, scratch, y, n_slices, 1.0, block, sigma[y])
+        independence_block(packed, sets, model, scratch, y, n_slices, 0.0, block, sigma[y])
     for z in packed.loose:
         if z != y:
-            sigma[y, z], _ = posterior_one(packed, sets, model, scratch, y, z, n_slices, 1.0, 1 - here)
+            sigma[y, z], _ = posterior_one(packed, sets, model, scratch, y, z, n_slices, 0.0, 1 - here)
     for x in packed.order:
         sigma[x, y] = sigma[y, x]
     sigma[y, y] = 0.0
@@ -152,15 +152,11 @@ def flip(state: State, x: int, y: int) -> None:
 @inline
 def keep(state: State, x: int, y: int, tried: Ints) -> None:
     """Make the rows that were tried the current ones, and mend the minima that they touch."""
-    for k in range(0, tried.size, 2):
-        state.flags[tried[k], tried[k + 1]] &= ~np.uint8(TRIED)
-        state.flags[tried[k + 1], tried[k]] &= ~np.uint8(TRIED)
     for j in range(state.lowest.size):
         state.sigma[x, j] = state.rows[0, j]
         state.sigma[y, j] = state.rows[1, j]
     state.row_sum[x], state.row_sum[y] = total(state.rows[0]), total(state.rows[1])
-    for v in tried:
-        minimum_of_row(state, v)
+    forgive(state, tried)
     minimum_of_row(state, x)
     minimum_of_row(state, y)
     for i in range(state.lowest.size):
@@ -174,6 +170,16 @@ def keep(state: State, x: int, y: int, tried: Ints) -> None:
                 pair = state.sigma[i, j] + state.sigma[j, i]
                 if pair < state.lowest[i]:
                     state.lowest[i], state.partner[i] = pair, j
+
+
+@inline
+def forgive(state: State, tried: Ints) -> None:
+    """Let the pairs that were tried in vain be proposed again."""
+    for k in range(0, tried.size, 2):
+        state.flags[tried[k], tried[k + 1]] &= ~np.uint8(TRIED)
+        state.flags[tried[k + 1], tried[k]] &= ~np.uint8(TRIED)
+    for v in tried:
+        minimum_of_row(state, v)
 
 
 @inline
@@ -213,9 +219,7 @@ def ascend(
         while True:
             x, y = least_credible_pair(state)  # Algorithm 2, line 1
             if x < 0 or 2 * n_tried >= tried.size:
-                for k in range(0, 2 * n_tried, 2):
-                    state.flags[tried[k], tried[k + 1]] &= ~np.uint8(TRIED)
-                    state.flags[tried[k + 1], tried[k]] &= ~np.uint8(TRIED)
+                forgive(state, tried[: 2 * n_tried])
                 return step, n_proposals  # Algorithm 1, line 7
             flip(state, x, y)  # Algorithm 2, line 2
             for which, v in enumerate((x, y)):

@@ -19,7 +19,7 @@ from ibmap.independence._model import Model, Scratch
 from ibmap.independence._unconditional import unconditional_tile
 from ibmap.independence.bayesian import BoundBayesianTest
 from ibmap.scores import _kernels
-from ibmap.scores._kernels import EDGE, LOCKED, TIE, TRIED, State
+from ibmap.scores._kernels import EDGE, LOCKED, TIE, State
 from ibmap.scores.closure import closure_row
 
 Ints = NDArray[np.int64]
@@ -118,7 +118,8 @@ class IBScore:
             else:
                 _kernels.reject(self.state, x, y)
                 tried += [x, y]
-        self.state.flags[self.state.flags >= TRIED] &= 255 - TRIED
+        if found is None:
+            _kernels.forgive(self.state, np.array(tried, np.int64))
         return found
 
     def _ascend_compiled(self, limit: int, patience: int) -> list[Ascent]:
