@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pybnesian
 
-from common import alternate, report, verdict, world
+from common import median, report, verdict, world
 from ibmap import IBMAP
 
 
@@ -14,12 +14,8 @@ def main() -> None:
         data = world(n, 1600)
         frame = pd.DataFrame(data.astype(str), columns=[f"x{i}" for i in range(data.shape[1])])
         frame = frame.astype("category")
-        theirs, ours = alternate(
-            [
-                lambda frame=frame: pybnesian.PC().estimate(pybnesian.ChiSquare(frame), alpha=0.05),
-                lambda data=data: IBMAP().fit(data),
-            ]
-        )
+        theirs = median(lambda frame=frame: pybnesian.PC().estimate(pybnesian.ChiSquare(frame), alpha=0.05))
+        ours = median(lambda data=data: IBMAP().fit(data))
         rows.append(
             {
                 "n": data.shape[1],

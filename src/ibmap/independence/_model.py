@@ -27,6 +27,8 @@ class Model(NamedTuple):
     margin: Ints  #: (kinds, kinds): which table serves α, the prior counts of the first variable
     cell_total: Floats  #: (kinds, kinds): Σ γ
     margin_total: Floats  #: (kinds, kinds): Σ α
+    of_cell_total: Ints  #: (kinds, kinds): which table serves Σ γ; -1 where it would take too much room
+    of_margin_total: Ints  #: (kinds, kinds): the same for Σ α
     log_prior: Floats  #: (1, 1) or (variables, variables): log prior of independence
     every_slice: bool  #: slices="all"
     one_factor: bool  #: combine="global"
@@ -48,17 +50,26 @@ class Scratch(NamedTuple):
 
 @kernel
 def fill_table(parameter: float, out: Floats) -> None:
-    """``out[c] = log Γ(parameter + c) - log Γ(parameter)``."""
+    """``out[c] = log Γ(parameter + c) - log Γ(parameter)``: a sum of logs, with what rounding loses."""
+    total, lost = 0.0, 0.0
     for c in range(out.size):
-        out[c] = log_rising(parameter, c)
+        out[c] = total + lost
+        term = math.log(parameter + c)
+        longer = total + term
+        lost += (total - longer) + term if abs(total) >= abs(term) else (term - longer) + total
+        total = longer
 
 
 @inline
 def log_prior_ratio(model: Model, x: int, y: int, size: int) -> float:
     """Log of the normalising terms of h / g in a slice of ``size`` rows."""
     a, b = model.kind[x], model.kind[y]
-    cells, rows, columns = model.cell_total[a, b], model.margin_total[a, b], model.margin_total[b, a]
-    return log_rising(rows, size) + log_rising(columns, size) - log_rising(cells, size)
+    if model.of_cell_total[a, b] >= 0:
+        rows, columns = model.of_margin_total[a, b], model.of_margin_total[b, a]
+        margins = model.tables[rows, size] + model.tables[columns, size]
+        return margins - model.tables[model.of_cell_total[a, b], size]
+    margins = log_rising(model.margin_total[a, b], size) + log_rising(model.margin_total[b, a], size)
+    return margins - log_rising(model.cell_total[a, b], size)
 
 
 @inline

@@ -60,8 +60,9 @@ def round_robin_posteriors(
         independent[j], dependent[j] = posterior_from(
             model, log_prior_of(model, x, y), factors, observed, log_possible
         )
-        n_prefix = rank_pairs(prefix, n_prefix, code[j], packed.levels[y], order, longer, room)
-        prefix, longer = longer, prefix
+        if j + 1 < b:
+            n_prefix = rank_pairs(prefix, n_prefix, code[j], packed.levels[y], order, longer, room)
+            prefix, longer = longer, prefix
 
 
 @inline

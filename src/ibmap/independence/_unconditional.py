@@ -34,23 +34,22 @@ def unconditional_tile(
     ``words`` is 0, 1, 2, ...; ``tile`` has room for every level but one of every x against the block.
     """
     levels, first, last, column, stride = packed.blocks[block]
-    n_levels, width = packed.levels[packed.order[first_x]], (levels - 1) * stride
+    skipped = max(0, first_x - first)  # pairs that an earlier tile of the same block has scored
+    first += skipped
+    column += skipped
+    m, width, n_levels = last - first, (levels - 1) * stride - skipped, packed.levels[packed.order[first_x]]
     count_tile(packed, words, tile, first_x, last_x, n_levels, column, width)
-    m = last - first
     scratch.offset[:m] = 0.0
-    a, b = model.kind[packed.order[first_x]], model.kind[packed.order[first]]
-    by_column = model.tables[model.margin[b, a]]
-    margins = packed.totals[column : column + width]
-    add_cells(
-        by_column, margins, np.int32(packed.n_rows), levels, stride, m, scratch.rest, scratch.offset, -1.0
-    )
+    by_column = model.tables[model.margin[model.kind[packed.order[first]], model.kind[packed.order[first_x]]]]
+    margins, n, rest = packed.totals[column : column + width], np.int32(packed.n_rows), scratch.rest
+    add_cells(by_column, margins, n, levels, stride, m, rest, scratch.offset, -1.0)
     for i in range(first_x, last_x):
-        x = packed.order[i]
-        bayes_of_row(packed, model, scratch, tile, (i - first_x) * (n_levels - 1), x, block)
+        x, counts = packed.order[i], tile[(i - first_x) * (n_levels - 1) :]
+        bayes_of_row(packed, model, scratch, counts, x, levels, first, m, column, stride)
         posteriors_of_row(packed, model, scratch, x, first, m, sigma)
-    for j in range(first, last):  # a pair within the block is scored twice, once from each side
+    for j in range(max(first, last_x), last):
         y = packed.order[j]
-        for i in range(first_x, min(last_x, first)):
+        for i in range(first_x, last_x):
             sigma[y, packed.order[i]] = sigma[packed.order[i], y]
 
 
@@ -84,11 +83,19 @@ def count_tile(
 
 @inline
 def bayes_of_row(
-    packed: Packed, model: Model, scratch: Scratch, tile: Counts, first_row: int, x: int, block: int
+    packed: Packed,
+    model: Model,
+    scratch: Scratch,
+    counts: Counts,
+    x: int,
+    levels: int,
+    first: int,
+    m: int,
+    column: int,
+    stride: int,
 ) -> None:
     """``scratch.bayes[v] = d`` from the counts of x; those of its level 0 are what the totals leave."""
-    levels, first, last, column, stride = packed.blocks[block]
-    m, width, n = last - first, (levels - 1) * stride, packed.n_rows
+    width, n = (levels - 2) * stride + m if levels > 1 else 0, packed.n_rows
     a, b = model.kind[x], model.kind[packed.order[first]]
     by_cell, by_row = model.tables[model.cell[a, b]], model.tables[model.margin[a, b]]
     bayes, cells = scratch.bayes, scratch.cells
@@ -99,7 +106,7 @@ def bayes_of_row(
         rest -= size
     start -= by_row[rest]
     if levels == 2 and packed.levels[x] == 2:
-        n_one, n_zero, ones = np.int32(n - rest), np.int32(rest), tile[first_row]
+        n_one, n_zero, ones = np.int32(n - rest), np.int32(rest), counts[0]
         for v in range(m):
             c, y = ones[v], packed.totals[column + v]
             h = by_cell[np.uint32(c)] + by_cell[np.uint32(n_one - c)]
@@ -111,10 +118,10 @@ def bayes_of_row(
     for c in range(width):
         cells[c] = packed.totals[column + c]
     for level in range(1, packed.levels[x]):
-        counts, size = tile[first_row + level - 1], np.int32(level_size(packed, x, level))
-        add_cells(by_cell, counts, size, levels, stride, m, scratch.rest, bayes, 1.0)
+        of_level, size = counts[level - 1], np.int32(level_size(packed, x, level))
+        add_cells(by_cell, of_level, size, levels, stride, m, scratch.rest, bayes, 1.0)
         for c in range(width):
-            cells[c] -= counts[c]
+            cells[c] -= of_level[c]
     add_cells(by_cell, cells, np.int32(rest), levels, stride, m, scratch.rest, bayes, 1.0)
 
 

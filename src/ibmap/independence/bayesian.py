@@ -18,6 +18,7 @@ from ibmap.independence.base import Answers
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+MOST_TOTALS = 1 << 21  #: numbers that tables of log Γ may hold for the sake of the totals of slices
 TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
 
 
@@ -188,17 +189,30 @@ def _model(test: BayesianTest, counts: Counts) -> Model:
     distinct, kind = np.unique(levels, return_inverse=True)
     rows, columns = np.meshgrid(distinct.astype(float), distinct.astype(float), indexing="ij")
     cell, margin = _prior_counts(test.prior_counts, rows, columns)
-    parameters = sorted({*cell.ravel().tolist(), *margin.ravel().tolist()})
-    tables = np.empty((len(parameters), counts.n_rows + 1))
-    for parameter, table in zip(parameters, tables, strict=True):
+    totals = (cell * rows * columns, margin * rows)
+    parameters = {*cell.ravel().tolist(), *margin.ravel().tolist()}
+    with_totals = parameters.union(totals[0].ravel().tolist(), totals[1].ravel().tolist())
+    if len(with_totals) * counts.n_rows <= MOST_TOTALS:
+        parameters = with_totals
+    ascending = sorted(parameters)
+    tables = np.empty((len(ascending), counts.n_rows + 1))
+    for parameter, table in zip(ascending, tables, strict=True):
         fill_table(parameter, table)
+
+    def which(values: Floats) -> Ints:
+        found = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+        return np.where(np.take(ascending, found) == values, found, -1)
+
+    of_totals = which(totals[0]), which(totals[1])
+    if parameters is not with_totals:
+        of_totals = np.full_like(of_totals[0], -1), np.full_like(of_totals[1], -1)
     return Model(
         kind.reshape(-1).astype(np.int64),
         tables,
-        np.searchsorted(parameters, cell),
-        np.searchsorted(parameters, margin),
-        cell * rows * columns,
-        margin * rows,
+        which(cell),
+        which(margin),
+        *totals,
+        *of_totals,
         _log_prior(test.prior, len(levels)),
         test.slices == "all",
         test.combine == "global",
