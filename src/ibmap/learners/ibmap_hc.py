@@ -71,7 +71,7 @@ def ibmap_hc(
                 finished = True
     return learned_from(
         data,
-        score.adjacency,
+        score.pairs,
         learner="ibmap-hc" if patience == 0 else f"ibmap-hc(patience={patience})",
         test=asked.name,
         n_tests=score.n_tests,

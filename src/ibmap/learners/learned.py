@@ -104,9 +104,8 @@ class Learned:
         }
 
 
-def learned_from(data: CategoricalData, adjacency: NDArray[np.bool_], **provenance: Any) -> Learned:
-    """Put names on a result."""
-    pairs = np.argwhere(np.triu(adjacency, 1))
+def learned_from(data: CategoricalData, pairs: NDArray[np.int64], **provenance: Any) -> Learned:
+    """Put names on a result; ``pairs`` are the edges as indices."""
     graph = Graph.from_pairs(pairs, data.names)
     return Learned(graph, n_rows=data.n_rows, backend=data.backend, **provenance)
 
