@@ -67,35 +67,24 @@ def _and_popcount(vectors: int) -> Any:
     return generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def count_32(
-    typing_context: Any,
-    words: Any,
-    masks: Any,
-    first: Any,
-    last: Any,
-    bits: Any,
-    column: Any,
-    out: Any,
-    to: Any,
-) -> Any:
-    """``out[to + c] = Σ_i popcount(masks[i] & bits[words[i], column + c])``, c < 32, first <= i < last."""
-    index = types.intp
-    return types.void(words, masks, index, index, bits, index, out, index), _and_popcount(4)
+def _counter(vectors: int) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def count(
+        typing_context: Any,
+        words: Any,
+        masks: Any,
+        first: Any,
+        last: Any,
+        bits: Any,
+        column: Any,
+        out: Any,
+        to: Any,
+    ) -> Any:
+        index = types.intp
+        return types.void(words, masks, index, index, bits, index, out, index), _and_popcount(vectors)
+
+    return count
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def count_8(
-    typing_context: Any,
-    words: Any,
-    masks: Any,
-    first: Any,
-    last: Any,
-    bits: Any,
-    column: Any,
-    out: Any,
-    to: Any,
-) -> Any:
-    """Do the same for 8 columns."""
-    index = types.intp
-    return types.void(words, masks, index, index, bits, index, out, index), _and_popcount(1)
+#: ``out[to + c] = Σ_i popcount(masks[i] & bits[words[i], column + c])``, first <= i < last; c < 32, or c < 8
+count_32, count_8 = _counter(4), _counter(1)

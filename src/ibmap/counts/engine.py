@@ -6,6 +6,7 @@ or a GPU; nothing above this room knows which one it has.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from ibmap.counts._records import Packed
 
 Ints = NDArray[np.int64]
+
+BATCH_SUBSETS = 256  #: subsets that are counted together before anyone looks at the answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,21 @@ class Tables:
         """Observed slices of each table."""
         last = np.append(self.cells[0], -1)[self.start[1:] - 1]
         return np.where(self.start[1:] > self.start[:-1], last + 1, 0)
+
+
+def subset_batches(pool: Ints, max_size: int | None = None) -> Iterator[Ints]:
+    """Yield all subsets of a pool, smallest first, as rows of arrays; those of an array have one size.
+
+    Examples
+    --------
+    >>> [batch.tolist() for batch in subset_batches(np.array([4, 7]))]
+    [[[]], [[4], [7]], [[4, 7]]]
+    """
+    largest = len(pool) if max_size is None else min(max_size, len(pool))
+    for size in range(largest + 1):
+        subsets = combinations(pool.tolist(), size)
+        while batch := list(islice(subsets, BATCH_SUBSETS)):
+            yield np.array(batch, np.int64).reshape(len(batch), size)
 
 
 class Counts(Protocol):

@@ -1,7 +1,6 @@
 """The engine for a table in the memory of this process."""
 
 from collections.abc import Iterator
-from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from ibmap.counts._partition import pack_levels
 from ibmap.counts._records import Packed, Sets
 from ibmap.counts._tally import count_cells
-from ibmap.counts.engine import Tables
+from ibmap.counts.engine import Tables, subset_batches
 from ibmap.data import CategoricalData
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would take more room than they save time
 BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
-BATCH_SUBSETS = 256  #: subsets that are counted together before anyone looks at the answers
 
 Ints = NDArray[np.int64]
 
@@ -59,13 +57,8 @@ class LocalCounts:
         self, x: int, y: int, pool: ArrayLike, max_size: int | None = None
     ) -> Iterator[tuple[Ints, Tables]]:
         """Count x against y given every subset of the pool, smallest first, in batches."""
-        pool = _indices(pool)
-        largest = len(pool) if max_size is None else min(max_size, len(pool))
-        for size in range(largest + 1):
-            subsets = combinations(pool.tolist(), size)
-            while batch := list(islice(subsets, BATCH_SUBSETS)):
-                given = np.array(batch, np.int64).reshape(len(batch), size)
-                yield given, self._tables(x, np.full(len(given), y), np.arange(len(given)), list(given))
+        for given in subset_batches(_indices(pool), max_size):
+            yield given, self._tables(x, np.full(len(given), y), np.arange(len(given)), list(given))
 
     def _tables(self, x: int, ys: Ints, which: Ints, given: list[Ints]) -> Tables:
         """Count table t given the set ``given[which[t]]``."""

@@ -1,6 +1,5 @@
 """The Bayesian test of conditional independence (SPEC section 1): options in, log posteriors out."""
 
-from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ibmap.counts import Counts
 from ibmap.counts._records import Sets
-from ibmap.counts.local import BATCH_SUBSETS, new_sets
+from ibmap.counts.engine import subset_batches
+from ibmap.counts.local import new_sets
 from ibmap.errors import RequestError
 from ibmap.independence import _questions
 from ibmap.independence._cells import posteriors_of_tables
@@ -147,15 +147,12 @@ class BoundBayesianTest:
                     return np.asarray(given[found[0]])
             return None
         threshold = self._log_threshold(x, np.array([y]))
-        for size in range((pool.size if max_size is None else min(max_size, pool.size)) + 1):
-            subsets = combinations(pool.tolist(), size)
-            while batch := list(islice(subsets, BATCH_SUBSETS)):
-                given = np.array(batch, np.int64).reshape(len(batch), size)
-                found_at = _questions.first_separating(
-                    packed, self.sets, self.model, self.scratch, x, y, given, threshold
-                )
-                if found_at >= 0:
-                    return np.asarray(given[found_at])
+        for given in subset_batches(pool, max_size):
+            found_at = _questions.first_separating(
+                packed, self.sets, self.model, self.scratch, x, y, given, threshold
+            )
+            if found_at >= 0:
+                return np.asarray(given[found_at])
         return None
 
     def _from_tables(self, tables: Any) -> Answers:
