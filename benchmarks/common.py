@@ -15,12 +15,12 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def world(n: int, rows: int, tau: int = 4, seed: int = 0) -> NDArray[np.uint8]:
-    """The paper's random network (random potentials), without columns that came out constant.
+    """The paper's random network (random potentials)."""
+    return simulate_random(n, tau, rows, random_state=seed, sweeps=100).data
 
-    Strong random fields make about one column in fifty constant at n = 500; pybnesian stops with an error at
-    a constant column, so it is taken out for everybody.
-    """
-    data = simulate_random(n, tau, rows, random_state=seed, sweeps=100).data
+
+def without_constants(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Take out columns that came out constant, one in fifty: pybnesian stops with an error there."""
     return np.ascontiguousarray(data[:, data.std(axis=0) > 0])
 
 

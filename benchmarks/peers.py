@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pybnesian
 
-from common import median, report, verdict, world
+from common import median, report, verdict, without_constants, world
 from ibmap import IBMAP
 
 
 def main() -> None:
     rows: list[dict[str, object]] = []
     for n, bar in ((100, 25.0), (500, 50.0)):
-        data = world(n, 1600)
+        data = without_constants(world(n, 1600))
         frame = pd.DataFrame(data.astype(str), columns=[f"x{i}" for i in range(data.shape[1])])
         frame = frame.astype("category")
         theirs = median(lambda frame=frame: pybnesian.PC().estimate(pybnesian.ChiSquare(frame), alpha=0.05))

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from counts.engines import PartitionedCounts, data_of, slices
 from ibmap.counts import LocalCounts, Tables
 from ibmap.counts.engine import BATCH_SUBSETS
-from ibmap.counts.local import 
 from reference.slices import SliceTables, slice_tables
 from reference.tables import Table, categorical_tables, questions, random_table
 
