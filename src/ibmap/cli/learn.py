@@ -53,9 +53,11 @@ def learn(
 ) -> None:
     """Learn a network from a file, show it and write it."""
     search = find_learner(learner)
-    how = options.chosen_test(test, prior=prior, prior_counts=prior_counts, combine=combine, slices=slices)
     with folder.output_folder(out):
         data = options.read_table(file, missing, discretize, bins)
+        how = options.chosen_test(
+            test, data, prior=prior, prior_counts=prior_counts, combine=combine, slices=slices
+        )
         wishes = {
             "patience": patience,
             "start": read_graph(start) if start is not None else None,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ibmap.cli.priors import prior_from
 from ibmap.cli.quick import import_numba
 from ibmap.errors import RequestError
 
@@ -16,7 +17,10 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV (or other delimi
 Test = Annotated[
     str, typer.Option(metavar="NAME", help="bayesian, chi-square, g-square or mutual-information.")
 ]
-Prior = Annotated[float | None, typer.Option(metavar="P", help="Prior probability of independence [0.5].")]
+Prior = Annotated[
+    str | None,
+    typer.Option(metavar="P", help="Prior probability of independence, or a CSV with x, y, prior [0.5]."),
+]
 PriorCounts = Annotated[
     str | None,
     typer.Option(metavar="KIND", help="ones, consistent, jeffreys, bdeu or a number [ones]."),
@@ -40,12 +44,13 @@ def read_table(file: Path, missing: str, discretize: str | None, bins: int | Non
     return load(file, missing=missing, discretize=discretize, bins=bins)
 
 
-def chosen_test(name: str, **given: Any) -> "IndependenceTest":
+def chosen_test(name: str, data: "CategoricalData", **given: Any) -> "IndependenceTest":
     """Return the test with the options that were given (those that are not None).
 
     Examples
     --------
-    >>> chosen_test("bayesian", prior=None, prior_counts="0.5").name
+    >>> from ibmap.data import load
+    >>> chosen_test("bayesian", load({"a": [0, 1], "b": [1, 0]}), prior=None, prior_counts="0.5").name
     'bayesian(prior_counts=0.5)'
     """
     import_numba()
@@ -56,6 +61,8 @@ def chosen_test(name: str, **given: Any) -> "IndependenceTest":
     for option in options:
         if not hasattr(test, option):
             raise RequestError(f"the {name} test has no option --{option.replace('_', '-')}")
+    if "prior" in options:
+        options["prior"] = prior_from(options["prior"], data)
     if "prior_counts" in options:
         options["prior_counts"] = _number_or_word(options["prior_counts"])
     return type(test)(**options)

@@ -44,8 +44,8 @@ def answer(
 ) -> None:
     """Ask one question of a file and show the answer."""
     prior_options = {"prior": prior, "prior_counts": prior_counts, "combine": combine, "slices": slices}
-    chosen = options.chosen_test(how, **prior_options, ties=ties, alpha=alpha)
     data = options.read_table(file, missing, discretize, bins)
+    chosen = options.chosen_test(how, data, **prior_options, ties=ties, alpha=alpha)
     known = [name for text in given or [] for name in options.variables(text, data)]
     check_question(x, y, known, data)
     outcome = ask(data, chosen, x, y, known)

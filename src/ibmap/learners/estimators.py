@@ -1,6 +1,7 @@
 """Learners as scikit-learn estimators: constructors store, ``fit`` calls a pure function and assigns."""
 
 from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -46,7 +47,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self.learned_ = self._learn(data)
         self.n_features_in_ = data.n_variables
         self.bin_edges_ = data.bin_edges
-        if data.backend is not None:
+        if data.backend is not None or isinstance(X, str | PathLike | Mapping | CategoricalData):
             self.feature_names_in_ = np.array(data.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
