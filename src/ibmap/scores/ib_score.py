@@ -25,7 +25,7 @@ from ibmap.scores.closure import closure_row
 Ints = NDArray[np.int64]
 Pairs = Iterable[tuple[int, int]]
 
-PARALLEL = 2_000_000  #: from this many cells of the table on, the two rows of an ascent go to two threads
+PARALLEL = 20_000_000  #: with as many cells the two rows of an ascent take longer than to start a thread
 TILE = 64  #: variables that are counted against a block before they are scored
 
 
@@ -59,7 +59,9 @@ class IBScore:
     def __init__(
         self, test: BoundTest, n: int, edges: Pairs = (), locked: Pairs = (), n_jobs: int = 1
     ) -> None:
-        self._test, self._n_jobs = test, n_jobs
+        self._test = test
+        edges = list(edges)
+        self._is_empty = not edges
         flags = np.zeros((n, n), np.uint8)
         for mark, pairs in ((EDGE, edges), (LOCKED, locked)):
             for x, y in pairs:
@@ -69,6 +71,7 @@ class IBScore:
             np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty(n, np.int64), np.empty((2, n))
         )
         self._compiled = _Compiled.of(test, n_jobs)
+        self._n_jobs = n_jobs if self._compiled else 1  # a test of unknown making is asked by one thread
         self.n_tests = n * (n - 1)
         self._score_from_scratch()
 
@@ -169,7 +172,7 @@ class IBScore:
 
     def _score_from_scratch(self) -> None:
         state, n = self.state, len(self.state.row_sum)
-        if self._compiled and not (state.flags & EDGE).any():
+        if self._compiled and self._is_empty:
             self._compiled.score_empty(state.sigma)
         else:
             _spread(lambda thread, x: self._row(thread, x, state.sigma[x]), range(n), self._n_jobs)
