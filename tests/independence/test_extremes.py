@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from counts.engines import PartitionedCounts, PlainCounts, data_of
 from ibmap.counts import LocalCounts
+from ibmap.independence import BayesianTest
 from independence.agreement import OPTIONS, assert_agrees, bound
 from reference.bayesian import log_posterior
-from reference.tables import Table, categorical_tables, questions
+from reference.tables import Table, categorical_tables, questions, random_table
 
 ENGINES = [LocalCounts, PlainCounts, PartitionedCounts]
 PRIOR_COUNTS = ["ones", "consistent", "jeffreys", "bdeu", 2.5]
@@ -136,3 +137,13 @@ def test_more_possible_slices_than_floats_can_count() -> None:
     for engine in (LocalCounts, PlainCounts):
         test = bound(engine(data_of(codes, cards)), slices="all")
         assert_agrees(test.fixed(0, [1], range(2, 402)), 0, twin)
+
+
+def test_all_slices_that_are_all_observed_are_the_observed_ones() -> None:
+    table = random_table(167, 3, 7, 0.0, 0)
+    counts = LocalCounts(data_of(*table))
+    both = [BayesianTest(slices=kind).bind(counts) for kind in ("all", "observed")]
+    for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        one, other = (test.fixed(x, [y], [z]) for test in both)
+        assert one.log_independent == pytest.approx(other.log_independent, rel=1e-12)
+        assert one.log_dependent == pytest.approx(other.log_dependent, rel=1e-12)

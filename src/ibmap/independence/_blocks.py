@@ -1,7 +1,5 @@
 """One x against many ys at a time, given the slices of a conditioning set."""
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +7,15 @@ from ibmap._jit import inline
 from ibmap.counts._records import Packed, Sets
 from ibmap.counts._tally import count_columns
 from ibmap.independence._logspace import exp, log1p, softplus
-from ibmap.independence._model import Floats, Model, Scratch, log_prior_of, log_prior_ratio, slice_prior
+from ibmap.independence._model import (
+    Floats,
+    Model,
+    Scratch,
+    log_prior_of,
+    log_prior_ratio,
+    slice_prior,
+    unseen_share,
+)
 
 
 @inline
@@ -45,7 +51,7 @@ def independence_block(
         for v in range(m):
             result[v] -= n_singles * softplus(scratch.offset[v])
     if model.every_slice and not model.one_factor:
-        unseen = 1.0 - n_slices * math.exp(-log_possible)
+        unseen = unseen_share(n_slices, log_possible)
         for v in range(m):
             result[v] += unseen * log_prior_of(model, x, packed.order[first + v])
     for v in range(m):

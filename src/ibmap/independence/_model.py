@@ -93,6 +93,15 @@ def log_slices(packed: Packed, model: Model, given: Ints, without: int, observed
 
 
 @inline
+def unseen_share(observed: int, log_possible: float) -> float:
+    """Return (K - K_observed) / K; exactly 0 if all slices are observed."""
+    if log_possible > 30.0:
+        return 1.0 - observed * math.exp(-log_possible)
+    possible = math.floor(math.exp(log_possible) + 0.5)
+    return (possible - observed) / possible
+
+
+@inline
 def slice_prior(log_prior: float, log_slices: float) -> float:
     """Return lq - lp, where lp = log(prior) / K and lq = log(1 - e^lp); K may exceed every float."""
     lp = log_prior * math.exp(-log_slices)
@@ -117,7 +126,7 @@ def posterior_from(
     offset = slice_prior(log_prior, log_possible)
     against = 0.0
     if model.every_slice:
-        against = -log_prior * (1.0 - n_slices * math.exp(-log_possible))
+        against = -log_prior * unseen_share(n_slices, log_possible)
     largest = -np.inf
     for k in range(n_slices):
         against += softplus(offset + factors[k])
