@@ -122,5 +122,7 @@ def show(learned: "Learned", out: Path | None, as_json: bool, top: int) -> None:
     console.print(screen.edge_table(learned, top))
     console.print()
     console.print(screen.provenance(learned), style="dim")
+    if screen.stopped_early(learned):
+        console.print("some pairs without an edge look certain: --patience 5 searches on", style="dim")
     if out is not None:
         console.print(f"wrote {out / 'graph.json'} and {out / 'edges.csv'}", style="dim")

@@ -70,6 +70,14 @@ def provenance(learned: "Learned") -> str:
     return "; ".join(parts)
 
 
+def stopped_early(learned: "Learned") -> bool:
+    """Whether the first near miss is all but certain: the search gave up at one pair that did not pay."""
+    if learned.pair_scores is None:
+        return False
+    misses = [row for row in learned.edges(1).rows() if not row[5]]
+    return bool(misses) and misses[0][2] > 0.99
+
+
 def plain_table(*headers: str) -> "Table":
     """Return an empty table: numbers to the right, except in the last column, nothing cut off."""
     from rich import box

@@ -13,6 +13,7 @@ from ibmap.errors import DataError
 
 SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 BOM = b"\xef\xbb\xbf"
 
 
@@ -50,7 +51,7 @@ def _text(path: Path, raw: bytes) -> Any:
 
     header = _header(path, raw)
     separator = "\t" if path.suffix == ".tsv" else sniff(header)
-    names = tuple(next(csv.reader([header], delimiter=separator)))
+    names = tuple(name.strip() for name in next(csv.reader([header], delimiter=separator)))
     if len(set(names)) < len(names):
         raise duplicate_names(names, f" in the first line of {path.name}, which must hold the names")
     try:
@@ -67,7 +68,7 @@ def _text(path: Path, raw: bytes) -> Any:
     if b'"' in raw or raw.count(separator.encode()) != (len(frame) + 1) * (len(names) - 1):
         blank = _check_lines(path, raw, separator, len(names))
         frame = frame.filter([row not in blank for row in range(len(frame))]) if blank else frame
-    return frame
+    return _without_blanks(frame)
 
 
 def _scan(raw: bytes, separator: str) -> Any:
@@ -75,12 +76,43 @@ def _scan(raw: bytes, separator: str) -> Any:
     import polars as pl
 
     try:  # polars infers types ten times slower than it reads; a value that does not fit its type is an error
-        frame = pl.read_csv(io.BytesIO(raw), separator=separator, infer_schema_length=SAMPLE)
+        frame = _read(raw, separator, SAMPLE)
     except pl.exceptions.ComputeError:
         frame = None
     if frame is not None and (len(frame) < SAMPLE or not _unseen(frame)):
         return frame
-    return pl.read_csv(io.BytesIO(raw), separator=separator, infer_schema_length=None)
+    return _read(raw, separator, None)
+
+
+def _read(raw: bytes, separator: str, sample: int | None) -> Any:
+    import polars as pl
+
+    return pl.read_csv(
+        io.BytesIO(raw), separator=separator, infer_schema_length=sample, null_values=list(MISSING)
+    )
+
+
+def _without_blanks(frame: Any) -> Any:
+    """Strip blanks around names and values; a column that only blanks made text gets its type back."""
+    import polars as pl
+
+    columns = []
+    for column in frame:
+        if column.dtype == pl.String:
+            bare = column.str.strip_chars()
+            if not bare.equals(column, null_equal=True):
+                bare = bare.set(bare.is_in(MISSING), None)
+                column = next(
+                    (typed for kind in (pl.Int64, pl.Float64) if (typed := _cast(bare, kind)) is not None),
+                    bare,
+                )
+        columns.append(column.rename(column.name.strip()))
+    return pl.DataFrame(columns)
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    typed = column.cast(kind, strict=False)
+    return typed if typed.null_count() == column.null_count() else None
 
 
 def _unseen(frame: Any) -> bool:

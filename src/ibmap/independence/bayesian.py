@@ -248,7 +248,7 @@ def _log_prior(prior: float | ArrayLike, n: int) -> Floats:
     else:
         values = values.copy()
         np.fill_diagonal(values, 0.5)
-        if not np.array_equal(values, values.T):
+        if np.isfinite(values).all() and not np.array_equal(values, values.T):
             i, j = np.argwhere(values != values.T)[0]
             raise RequestError(f"the prior of columns {i} and {j} differs from that of {j} and {i}")
     if not ((values > 0) & (values < 1)).all():

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from ibmap.data import CategoricalData, load
 from ibmap.graph import Graph
@@ -32,6 +33,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """
 
     learned_: Learned
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "learned_" or (name in dir(type(self)) and "learned_" not in vars(self)):
+            raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn a network.

@@ -54,11 +54,13 @@ def ibmap_hc(
             f"IBMAP-HC sums log posteriors, and {asked.name} has none: use the Bayesian test, "
             "or a learner that only asks whether two variables are independent"
         )
-    if patience < 0:
-        raise RequestError(f"patience must be 0 or more, not {patience}")
+    if not isinstance(patience, int | np.integer) or patience < 0:
+        raise RequestError(f"patience must be 0 or more, a whole number, not {patience!r}")
+    patience = min(patience, data.n_variables * (data.n_variables - 1) // 2)
     bound = asked.bind(counts if counts is not None else LocalCounts(data))
-    edges, locked = constraints(data, start, required, forbidden)
-    score = IBScore(bound, data.n_variables, edges, locked, threads(n_jobs))  # Algorithm 1, lines 1 and 2
+    edges, locked = constraints(data, start, required or (), forbidden or ())
+    n_threads = min(threads(n_jobs), data.n_variables)
+    score = IBScore(bound, data.n_variables, edges, locked, n_threads)  # Algorithm 1, lines 1 and 2
     history: list[Step] = []
     batch = 1 if callback else max(1, min(512, BATCH // max(1, data.n_rows * data.n_variables)))
     finished = False
@@ -67,7 +69,7 @@ def ibmap_hc(
         finished = len(ascents) < batch
         for x, y, added, gain, value in ascents:
             history.append(Step(len(history) + 1, data.names[x], data.names[y], added, gain, value))
-            if callback and callback(history[-1]) is True:
+            if callback and callback(history[-1]) in (True, np.True_):
                 finished = True
     return learned_from(
         data,
@@ -87,6 +89,10 @@ def constraints(
     data: CategoricalData, start: Graph | None, required: Edges, forbidden: Edges
 ) -> tuple[Indices, Indices]:
     """Return the edges to start from and the pairs that must stay as they are, as indices."""
+    if start is not None and not isinstance(start, Graph):
+        raise RequestError(
+            f"start must be a Graph, not {type(start).__name__}: Graph(names, edges) makes one"
+        )
     must, must_not = _pairs(data, required, "required"), _pairs(data, forbidden, "forbidden")
     edges = _pairs(data, start.edges if start is not None else (), "start")
     for pairs, name in ((must, "required"), (edges, "in the start graph")):
@@ -114,6 +120,8 @@ def threads(n_jobs: int | None) -> int:
 
     if n_jobs is None:
         return 1
+    if not isinstance(n_jobs, int | np.integer):
+        raise RequestError(f"n_jobs must be a whole number or None, not {n_jobs!r}")
     if n_jobs == 0:
         raise RequestError("n_jobs must not be 0: None is one thread, -1 all cores")
     return n_jobs if n_jobs > 0 else max(1, (cpu_count() or 1) + 1 + n_jobs)

@@ -167,8 +167,11 @@ class IBScore:
             _kernels.closure_row(*self._compiled.arguments(thread), x, self.blanket(x), out)
         else:
             out[:] = closure_row(self._test, x, self.blanket(x), len(out))
-            if not (out <= 0).all():
-                raise RequestError("the test returned something that is not the logarithm of a probability")
+            if not ((out <= 0) & (out > -np.inf)).all():
+                raise RequestError(
+                    "the test returned something that is not the logarithm of a probability above 0; "
+                    "a test that is certain needs a grain of doubt, or all graphs score minus infinity"
+                )
 
     def _score_from_scratch(self) -> None:
         state, n = self.state, len(self.state.row_sum)

@@ -1,0 +1,39 @@
+"""Text as people write it: blanks after commas, and many words for nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from ibmap.data import load
+from ibmap.errors import DataError
+
+
+@pytest.mark.parametrize("word", ["", "?", "NA", "N/A", "NaN", "null", "#N/A"])
+@pytest.mark.parametrize("others", [("red", "blue"), ("1", "2")], ids=["text", "numbers"])
+def test_words_for_a_missing_value(tmp_path: Path, word: str, others: tuple[str, str]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"colour,size\n{others[0]},1\n{word},2\n{others[1]},1\n")
+    with pytest.raises(DataError, match="colour"):
+        load(path)
+    data = load(path, missing="testwise")
+    assert data.cardinalities.tolist() == [2, 2]
+    assert data.codes[0, 1] == -1
+
+
+def test_one_missing_number_leaves_a_column_of_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n" + "".join(f"{k / 7},{k % 2}\n" for k in range(40)) + "NA,1\n")
+    with pytest.raises(DataError, match="x"):
+        load(path, discretize="quantile", bins=3)
+    data = load(path, missing="drop", discretize="quantile", bins=3)
+    assert data.cardinalities.tolist() == [3, 2]
+
+
+def test_blanks_around_names_and_values_do_not_count(tmp_path: Path) -> None:
+    path, bare = tmp_path / "blanks.csv", tmp_path / "bare.csv"
+    path.write_text("age, job, pay\n39, State-gov, 1.5\n40, ?, 2.5\n41, Private, 3.5\n")
+    bare.write_text(path.read_text().replace(" ", ""))
+    one, other = (load(p, missing="testwise", discretize="equal-width", bins=2) for p in (path, bare))
+    assert one.names == other.names == ("age", "job", "pay")
+    assert one.levels == other.levels
+    assert one.codes.tolist() == other.codes.tolist()
