@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from counts.engines import PartitionedCounts, data_of, slices
 from ibmap.counts import LocalCounts, Tables
 from ibmap.counts.engine import BATCH_SUBSETS
+from ibmap.errors import RequestError
+from ibmap.independence import BayesianTest
 from reference.slices import SliceTables, slice_tables
 from reference.tables import Table, categorical_tables, questions, random_table
 
@@ -185,3 +187,14 @@ def test_the_order_of_the_rows_changes_nothing(table: Table, data: st.DataObject
     one = LocalCounts(data_of(codes, cards)).fixed(x, [y], z)
     other = LocalCounts(data_of(codes[:, order], cards)).fixed(x, [y], z)
     assert np.array_equal(one.cells, other.cells)
+
+
+@pytest.mark.parametrize(
+    ("x", "ys", "given"), [(3, [0], []), (0, [3], []), (0, [1], [3]), (0, [-1], []), (-1, [0], [])]
+)
+def test_columns_that_do_not_exist_are_refused(x: int, ys: list[int], given: list[int]) -> None:
+    codes, cards = random_table(20, 3, 2, 0.0, 0)
+    counts = LocalCounts(data_of(codes, cards))
+    for engine in (counts, BayesianTest().bind(counts)):
+        with pytest.raises(RequestError, match="indices run from 0 to 2"):
+            engine.fixed(x, ys, given)

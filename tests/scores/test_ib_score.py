@@ -207,3 +207,9 @@ def test_scores_above_zero_are_refused() -> None:
 
     with pytest.raises(RequestError, match="not the logarithm of a probability"):
         IBScore(Liar(), 3)
+
+
+def test_another_number_of_variables_than_the_test_knows_is_refused() -> None:
+    codes, cards = random_table(20, 3, 2, 0.0, 0)
+    with pytest.raises(RequestError, match="knows 3 variables, not 4"):
+        IBScore(BayesianTest().bind(LocalCounts(data_of(codes, cards))), 4)

@@ -10,9 +10,10 @@ from itertools import combinations, islice
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ibmap.counts._records import Packed
+from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]
 
@@ -60,6 +61,20 @@ class Tables:
         """Observed slices of each table."""
         last = np.append(self.cells[0], -1)[self.start[1:] - 1]
         return np.where(self.start[1:] > self.start[:-1], last + 1, 0)
+
+
+def as_indices(variables: ArrayLike, n: int) -> Ints:
+    """Return variables as an array of column indices, each of them between 0 and n - 1.
+
+    Examples
+    --------
+    >>> as_indices([0, 2], 3)
+    array([0, 2])
+    """
+    indices = np.asarray(variables, dtype=np.int64).reshape(-1)
+    if indices.size and not 0 <= indices.min() <= indices.max() < n:
+        raise RequestError(f"there are {n} variables: indices run from 0 to {n - 1}, not {indices.tolist()}")
+    return indices
 
 
 def subset_batches(pool: Ints, max_size: int | None = None) -> Iterator[Ints]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ibmap.counts._partition import pack_levels
 from ibmap.counts._records import Packed, Sets
 from ibmap.counts._tally import count_cells
-from ibmap.counts.engine import Tables, subset_batches
+from ibmap.counts.engine import Tables, as_indices, subset_batches
 from ibmap.data import CategoricalData
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would take more room than they save time
@@ -45,33 +45,33 @@ class LocalCounts:
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Tables:
         """Count x against each of many ys, one conditioning set."""
-        ys = _indices(ys)
-        return self._tables(x, ys, np.zeros(len(ys), np.int64), [_indices(given)])
+        ys = self._indices(ys)
+        return self._tables(x, ys, np.zeros(len(ys), np.int64), [self._indices(given)])
 
     def round_robin(self, x: int, members: ArrayLike) -> Tables:
         """Count x against each member, given the other members."""
-        members = _indices(members)
+        members = self._indices(members)
         return self._tables(x, members, np.arange(len(members)), [members[members != y] for y in members])
 
     def all_subsets(
         self, x: int, y: int, pool: ArrayLike, max_size: int | None = None
     ) -> Iterator[tuple[Ints, Tables]]:
         """Count x against y given every subset of the pool, smallest first, in batches."""
-        for given in subset_batches(_indices(pool), max_size):
+        for given in subset_batches(self._indices(pool), max_size):
             yield given, self._tables(x, np.full(len(given), y), np.arange(len(given)), list(given))
+
+    def _indices(self, variables: ArrayLike) -> Ints:
+        return as_indices(variables, len(self.cardinalities))
 
     def _tables(self, x: int, ys: Ints, which: Ints, given: list[Ints]) -> Tables:
         """Count table t given the set ``given[which[t]]``."""
+        self._indices([x])
         start = np.cumsum([0] + [len(g) for g in given], dtype=np.int64)
         flat = np.concatenate([np.empty(0, np.int64), *given])
         log_possible = np.array([np.log(self.cardinalities[g]).sum() for g in given])
         sets = new_sets(self.n_rows)
         first, cells = count_cells(self.packed, sets, x, ys, which, flat, start)
         return Tables(x, ys, log_possible[which], first, cells)
-
-
-def _indices(variables: ArrayLike) -> Ints:
-    return np.asarray(variables, dtype=np.int64).reshape(-1)
 
 
 def new_sets(n_rows: int, n_columns: int = 0) -> Sets:

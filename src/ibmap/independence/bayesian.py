@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ibmap.counts import Counts
 from ibmap.counts._records import Sets
-from ibmap.counts.engine import subset_batches
+from ibmap.counts.engine import as_indices, subset_batches
 from ibmap.counts.local import new_sets
 from ibmap.errors import RequestError
 from ibmap.independence import _questions
@@ -121,7 +121,7 @@ class BoundBayesianTest:
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
         """Test x against each of many ys, one conditioning set."""
-        ys, given = np.asarray(ys, np.int64), np.asarray(given, np.int64)
+        ys, given = self._indices(x, ys), self._indices(x, given)
         packed, yes, no = self.counts.packed, np.empty(ys.size), np.empty(ys.size)
         if packed is None:
             return self._from_tables(self.counts.fixed(x, ys, given))
@@ -130,7 +130,7 @@ class BoundBayesianTest:
 
     def round_robin(self, x: int, members: ArrayLike) -> Answers:
         """Test x against each member, given the other members."""
-        members = np.asarray(members, np.int64)
+        members = self._indices(x, members)
         packed, yes, no = self.counts.packed, np.empty(members.size), np.empty(members.size)
         if packed is None:
             return self._from_tables(self.counts.round_robin(x, members))
@@ -139,7 +139,8 @@ class BoundBayesianTest:
 
     def all_subsets(self, x: int, y: int, pool: ArrayLike, max_size: int | None = None) -> Ints | None:
         """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
-        pool, packed = np.asarray(pool, np.int64), self.counts.packed
+        pool, packed = self._indices(x, pool), self.counts.packed
+        self._indices(x, [y])
         if packed is None:
             for given, tables in self.counts.all_subsets(x, y, pool, max_size):
                 found = np.flatnonzero(self._from_tables(tables).independent)
@@ -154,6 +155,11 @@ class BoundBayesianTest:
             if found_at >= 0:
                 return np.asarray(given[found_at])
         return None
+
+    def _indices(self, x: int, others: ArrayLike) -> Ints:
+        n = len(self.counts.cardinalities)
+        as_indices([x], n)
+        return as_indices(others, n)
 
     def _from_tables(self, tables: Any) -> Answers:
         """Score tables from an engine that does not hold the rows as bits here."""

@@ -70,7 +70,7 @@ class IBScore:
         self.state = State(
             np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty(n, np.int64), np.empty((2, n))
         )
-        self._compiled = _Compiled.of(test, n_jobs)
+        self._compiled = _Compiled.of(test, n, n_jobs)
         self._n_jobs = n_jobs if self._compiled else 1  # a test of unknown making is asked by one thread
         self.n_tests = n * (n - 1)
         self._score_from_scratch()
@@ -194,11 +194,13 @@ class _Compiled:
         self.n_cells = test.counts.n_rows * len(test.counts.cardinalities)
 
     @classmethod
-    def of(cls, test: BoundTest, n_jobs: int) -> "_Compiled | None":
+    def of(cls, test: BoundTest, n: int, n_jobs: int) -> "_Compiled | None":
         """Return the compiled route if the test and its engine have one."""
-        if isinstance(test, BoundBayesianTest) and test.counts.packed is not None:
-            return cls(test, n_jobs)
-        return None
+        if not isinstance(test, BoundBayesianTest) or test.counts.packed is None:
+            return None
+        if len(test.counts.cardinalities) != n:
+            raise RequestError(f"the test knows {len(test.counts.cardinalities)} variables, not {n}")
+        return cls(test, n_jobs)
 
     def arguments(self, thread: int) -> tuple[Packed, Sets, Model, Scratch]:
         """Return what every kernel needs, in the room of one thread."""
