@@ -87,12 +87,16 @@ def compressed(pairs: NDArray[np.int64], names: Sequence[str]) -> tuple[NDArray[
     if loops.size:
         raise RequestError(f"variable {names[pairs[loops[0], 0]]!r} cannot have an edge to itself")
     n = max(len(names), 1)
-    keys = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1))
-    unique = np.stack(np.divmod(keys, n), axis=1)
-    ends = np.concatenate([unique, unique[:, ::-1]])
-    ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-    offsets = np.searchsorted(ends[:, 0], np.arange(len(names) + 1))
-    arrays = (unique, offsets, np.ascontiguousarray(ends[:, 1]))
+    keys = np.minimum(pairs[:, 0], pairs[:, 1]) * n + np.maximum(pairs[:, 0], pairs[:, 1])
+    if len(keys) > 1 and not (keys[1:] > keys[:-1]).all():
+        keys = np.unique(keys)
+    i, j = np.divmod(keys, n)
+    both = np.concatenate([keys, j * n + i])
+    both.sort()
+    source, neighbours = np.divmod(both, n)
+    offsets = np.zeros(len(names) + 1, np.int64)
+    np.cumsum(np.bincount(source, minlength=len(names)), out=offsets[1:])
+    arrays = (np.stack([i, j], axis=1), offsets, neighbours)
     for array in arrays:
         array.flags.writeable = False
     return arrays

@@ -190,7 +190,8 @@ def _model(test: BayesianTest, counts: Counts) -> Model:
     """Number the distinct cardinalities and tabulate log Γ for every prior count that they need."""
     levels = counts.cardinalities
     distinct, kind = np.unique(levels, return_inverse=True)
-    rows, columns = np.meshgrid(distinct.astype(float), distinct.astype(float), indexing="ij")
+    rows = np.repeat(distinct[:, None].astype(float), len(distinct), axis=1)
+    columns = rows.T
     cell, margin = _prior_counts(test.prior_counts, rows, columns)
     totals = (cell * rows * columns, margin * rows)
     parameters = {*cell.ravel().tolist(), *margin.ravel().tolist()}
@@ -202,9 +203,10 @@ def _model(test: BayesianTest, counts: Counts) -> Model:
     for parameter, table in zip(ascending, tables, strict=True):
         fill_table(parameter, table)
 
+    position = {parameter: k for k, parameter in enumerate(ascending)}
+
     def which(values: Floats) -> Ints:
-        found = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
-        return np.where(np.take(ascending, found) == values, found, -1)
+        return np.array([[position.get(v, -1) for v in row] for row in values.tolist()], np.int64)
 
     of_totals = which(totals[0]), which(totals[1])
     if parameters is not with_totals:
