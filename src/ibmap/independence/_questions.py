@@ -53,7 +53,9 @@ def round_robin(
 ) -> None:
     """Posteriors of x against each member given the others."""
     here, n_slices = slices_of(packed, sets, x, members)
-    round_robin_posteriors(packed, sets, model, scratch, x, members, here, n_slices, independent, dependent)
+    round_robin_posteriors(packed, sets, model, scratch, x, members, here, n_slices)
+    for j in range(members.size):
+        independent[j], dependent[j] = scratch.yes[j], scratch.no[j]
 
 
 @allocating_kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ibmap._jit import allocating_kernel, inline
+from ibmap._jit import allocating_kernel, inline, kernel
 from ibmap.counts._partition import first_row, level_of
 from ibmap.counts._records import Packed, Sets
 from ibmap.independence._model import (
@@ -27,42 +27,67 @@ def round_robin_posteriors(
     members: Ints,
     here: int,
     n_slices: int,
-    independent: Floats,
-    dependent: Floats,
 ) -> None:
-    """Posteriors of x against each member given the others, all of them margins of one table.
+    """Posteriors of x against each member given the others, into ``scratch.yes`` and ``scratch.no``.
 
     The slices of ``members`` stand in place ``here``, split by x in place 2. For member j the slices
     that agree on everything before j (``prefix``) and after j (``suffix``) merge.
     """
+    b, width = members.size, max(n_slices, scratch.by_level.size) + 1
+    need = (2 * b + 8) * width
+    if need <= scratch.room.size:
+        room = scratch.room[:need].reshape((2 * b + 8, width))
+    else:
+        room = np.empty((2 * b + 8, width), np.int64)
+    merge_members(packed, sets, model, scratch, x, members, here, n_slices, room)
+
+
+@kernel
+def merge_members(
+    packed: Packed,
+    sets: Sets,
+    model: Model,
+    scratch: Scratch,
+    x: int,
+    members: Ints,
+    here: int,
+    n_slices: int,
+    room: Ints,
+) -> None:
+    """Do it in ``room``: 7 rows for sorting, one code per member, one suffix per member and the empty one."""
     b = members.size
-    code = np.empty((b, n_slices), np.int64)
-    suffix = np.zeros((b + 1, n_slices), np.int64)
-    n_suffix = np.ones(b + 1, np.int64)
-    room = np.empty((7, max(n_slices, scratch.by_level.size) + 1), np.int64)
     order, merged, prefix, longer = room[3], room[4], room[5, :n_slices], room[6, :n_slices]
-    factors = np.empty(n_slices)
+    code, suffix = room[7 : 7 + b, :n_slices], room[7 + b :, :n_slices]
     for k in range(n_slices):
         row = first_row(sets, here, k)
         for j in range(b):
             code[j, k] = level_of(packed, members[j], row)
+        suffix[b, k] = 0
+        prefix[k] = 0
     for j in range(b - 1, 0, -1):
-        n_suffix[j] = rank_pairs(
-            code[j], packed.levels[members[j]], suffix[j + 1], n_suffix[j + 1], order, suffix[j], room
-        )
-    prefix[:] = 0
+        n_above = most(suffix[j + 1]) + 1
+        rank_pairs(code[j], packed.levels[members[j]], suffix[j + 1], n_above, order, suffix[j], room)
     n_prefix = np.int64(1)
     for j in range(b):
-        y = members[j]
-        observed = rank_pairs(prefix, n_prefix, suffix[j + 1], n_suffix[j + 1], order, merged, room)
-        merged_factors(sets, model, scratch, x, y, n_slices, order, merged, factors)
+        y, above = members[j], suffix[j + 1]
+        observed = rank_pairs(prefix, n_prefix, above, most(above) + 1, order, merged, room)
+        merged_factors(sets, model, scratch, x, y, n_slices, order, merged, scratch.factors)
         log_possible = log_slices(packed, model, members, y, observed)
-        independent[j], dependent[j] = posterior_from(
-            model, log_prior_of(model, x, y), factors, observed, log_possible
+        scratch.yes[j], scratch.no[j] = posterior_from(
+            model, log_prior_of(model, x, y), scratch.factors, observed, log_possible
         )
         if j + 1 < b:
             n_prefix = rank_pairs(prefix, n_prefix, code[j], packed.levels[y], order, longer, room)
             prefix, longer = longer, prefix
+
+
+@inline
+def most(values: Ints) -> int:
+    """Return the largest value (0 if there is none)."""
+    largest = np.int64(0)
+    for value in values:
+        largest = max(largest, value)
+    return largest
 
 
 @inline
@@ -144,22 +169,3 @@ def counting_sort(items: Ints, key: Ints, n_keys: int, out: Ints, position: Ints
     for item in items:
         out[position[key[item]]] = item
         position[key[item]] += 1
-
-
-@allocating_kernel
-def dependence_of_members(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
-    x: int,
-    members: Ints,
-    here: int,
-    n_slices: int,
-    out: Floats,
-) -> None:
-    """``out[y] = log Pr(x not⊥ y | other members)`` for every member, from the slices in place ``here``."""
-    independent, dependent = np.empty(members.size), np.empty(members.size)
-    round_robin_posteriors(packed, sets, model, scratch, x, members, here, n_slices, independent, dependent)
-    for j in range(members.size):
-        out[members[j]] = dependent[j]

@@ -18,6 +18,7 @@ from ibmap.independence.base import Answers
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+ROOM = 1 << 14  #: numbers that merging slices may take without allocating
 MOST_TOTALS = 1 << 21  #: numbers that tables of log Γ may hold for the sake of the totals of slices
 TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
 
@@ -116,7 +117,13 @@ class BoundBayesianTest:
         counts = (np.empty(widest, np.int32), np.empty(widest, np.int32), np.empty(stride, np.int32))
         log_odds = (np.empty(stride), np.empty(stride), np.empty(stride), np.empty(stride))
         n = len(self.counts.cardinalities)
-        scratch = Scratch(*counts, *log_odds, np.zeros(n_levels, np.int64), np.empty(n, np.int64))
+        by_level, members, room = (
+            np.zeros(n_levels, np.int64),
+            np.empty(n, np.int64),
+            np.empty(ROOM, np.int64),
+        )
+        factors = np.empty(max(1, self.counts.n_rows))
+        scratch = Scratch(*counts, *log_odds, by_level, members, room, factors, np.empty(n), np.empty(n))
         return new_sets(self.counts.n_rows, widest), scratch
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
@@ -206,7 +213,8 @@ def _model(test: BayesianTest, counts: Counts) -> Model:
     position = {parameter: k for k, parameter in enumerate(ascending)}
 
     def which(values: Floats) -> Ints:
-        return np.array([[position.get(v, -1) for v in row] for row in values.tolist()], np.int64)
+        found = [position.get(value, -1) for value in values.ravel().tolist()]
+        return np.array(found, np.int64).reshape(values.shape)
 
     of_totals = which(totals[0]), which(totals[1])
     if parameters is not with_totals:

@@ -15,7 +15,7 @@ from ibmap.counts._records import Packed, Sets
 from ibmap.independence._blocks import independence_block
 from ibmap.independence._cells import posterior_one
 from ibmap.independence._model import Model, Scratch, log_slices
-from ibmap.independence._round_robin import dependence_of_members
+from ibmap.independence._round_robin import round_robin_posteriors
 
 EDGE, LOCKED, TRIED = 1, 2, 4
 TIE = 1e-9  #: rounding must not decide: what is closer than this is equal
@@ -59,7 +59,9 @@ def closure_row(
         if y != x:
             out[y], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, log_possible, 1 - here)
     if blanket.size:
-        dependence_of_members(packed, sets, model, scratch, x, blanket, here, n_slices, out)
+        round_robin_posteriors(packed, sets, model, scratch, x, blanket, here, n_slices)
+        for j in range(blanket.size):
+            out[blanket[j]] = scratch.no[j]
     out[x] = 0.0
 
 
