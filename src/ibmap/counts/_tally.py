@@ -16,7 +16,7 @@ def count_columns(
     """Count the rows of one set in each of ``n_columns`` (a multiple of 8) columns.
 
     Word by word, 8 columns take about as long as 32 columns row by row, so sets with few rows to a word are
-    added up as bytes: with 4 levels (``benchmarks/shapes.py``) this halves the time of the whole fit.
+    added up as bytes. In the whole fit with 4 levels (``benchmarks/shapes.py``) the gain is within the noise.
     """
     words, masks = sets.words[where], sets.masks[where]
     first, last = sets.start[where, one], sets.start[where, one + 1]
