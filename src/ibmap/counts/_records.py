@@ -28,7 +28,7 @@ class Packed(NamedTuple):
     loose: Ints  #: the other variables: wide, or with missing values; they are counted one by one
     columns: NDArray[np.uint64]  #: (words, columns): levels 1, 2, ... of the blocks, word-major
     totals: NDArray[np.int32]  #: set bits of each column
-    by_row: NDArray[np.uint8]  #: (rows, columns): the same bits as bytes; no rows if all variables are binary
+    by_row: NDArray[np.uint8]  #: (rows, columns and more): the same bits as bytes; no rows if not worth it
     wide: Ints  #: row of ``wide_codes`` of each variable; -1 if narrow
     wide_codes: NDArray[np.int32]  #: (wide variables, rows), -1 is missing
     has_missing: bool  #: whether any value is missing
@@ -47,5 +47,4 @@ class Sets(NamedTuple):
     size: Ints  #: (4, rows): number of rows of each set
     code: Ints  #: (4, rows): level of the last refining variable in each set
     child: Ints  #: (4, rows + 1): first set that each set of the source was split into
-    keys: Ints  #: (rows,): room for sorting the rows of one set
-    sums: NDArray[np.uint8]  #: (columns of a block,): room for counting row by row
+    keys: Ints  #: (rows,): room for the rows of one set

@@ -5,67 +5,95 @@ from numpy.typing import NDArray
 
 from ibmap._jit import allocating_kernel, inline
 from ibmap.counts._partition import slices_of, split
-from ibmap.counts._popcount import count_8, count_32, popcount
+from ibmap.counts._popcount import add_64, add_256, count_8, count_32, popcount
 from ibmap.counts._records import Ints, Packed, Sets
+
+TILE_BYTES = 1 << 18  #: columns of bits that stay in the cache while all sets pass over them
 
 
 @inline
-def count_columns(
-    packed: Packed, sets: Sets, where: int, one: int, column: int, n_columns: int, out: NDArray[np.int32]
+def count_sets(
+    packed: Packed,
+    sets: Sets,
+    base: int,
+    stop: int,
+    column: int,
+    width: int,
+    cursor: Ints,
+    out: NDArray[np.int32],
 ) -> None:
-    """Count the rows of one set in each of ``n_columns`` (a multiple of 8) columns.
+    """``out[s - base, c]``: rows of set s of place 2 in each of ``width`` (a multiple of 8) columns.
 
-    Word by word, 8 columns take about as long as 32 columns row by row, so sets with few rows to a word are
-    added up as bytes. In the whole fit with 4 levels (``benchmarks/shapes.py``) the gain is within the noise.
+    With many rows the columns do not fit the cache: all sets pass over a tile of words before the next tile
+    is looked at. A set with few rows to a word is added up row by row, if the rows are there as bytes.
     """
-    words, masks = sets.words[where], sets.masks[where]
-    first, last = sets.start[where, one], sets.start[where, one + 1]
-    if packed.by_row.shape[0] and sets.size[where, one] < 3 * (last - first):
-        count_bytes(packed, sets, words, masks, first, last, column, n_columns, out)
-        return
+    n_words = packed.level_bits.shape[1]
+    step = max(64, TILE_BYTES // (8 * max(width, 1)))
+    for s in range(base, stop):
+        cursor[s - base] = sets.start[2, s]
+        for c in range(width):
+            out[s - base, c] = 0
+    for word in range(0, n_words, step):
+        for s in range(base, stop):
+            first, last = cursor[s - base], sets.start[2, s + 1]
+            if word + step < n_words:
+                last = word_at_least(sets.words[2], first, last, word + step)
+                cursor[s - base] = last
+            sparse = sets.size[2, s] * (width + 128) < 6 * (last - first) * width
+            if sparse and packed.by_row.shape[0] and step >= n_words:
+                count_by_row(packed, sets, s, column, width, out[s - base])
+            else:
+                count_by_word(packed, sets, first, last, column, width, out[s - base])
+
+
+@inline
+def word_at_least(words: NDArray[np.uint32], first: int, last: int, word: int) -> int:
+    """Return the first position from ``first`` on, and before ``last``, whose word is not below ``word``."""
+    while first < last:
+        middle = (first + last) // 2
+        if words[middle] < word:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@inline
+def count_by_word(
+    packed: Packed, sets: Sets, first: int, last: int, column: int, width: int, out: NDArray[np.int32]
+) -> None:
+    """Add the set bits of some words, 32 or 8 columns at a time."""
+    words, masks = sets.words[2], sets.masks[2]
     c = 0
-    while c + 32 <= n_columns:
+    while c + 32 <= width:
         count_32(words, masks, first, last, packed.columns, column + c, out, c)
         c += 32
-    while c < n_columns:
+    while c < width:
         count_8(words, masks, first, last, packed.columns, column + c, out, c)
         c += 8
 
 
 @inline
-def count_bytes(
-    packed: Packed,
-    sets: Sets,
-    words: NDArray[np.uint32],
-    masks: NDArray[np.uint64],
-    first: int,
-    last: int,
-    column: int,
-    n_columns: int,
-    out: NDArray[np.int32],
+def count_by_row(
+    packed: Packed, sets: Sets, one: int, column: int, width: int, out: NDArray[np.int32]
 ) -> None:
-    """Count row by row, in bytes; they are emptied before they can overflow."""
-    sums = sets.sums
-    for c in range(n_columns):
-        sums[c] = 0
-        out[c] = 0
-    since = 0
-    for i in range(first, last):
-        mask = masks[i]
+    """Add the bytes of the rows of a set, 256 or 64 columns at a time; more than ``width`` may be written."""
+    rows, n = sets.keys, 0
+    for i in range(sets.start[2, one], sets.start[2, one + 1]):
+        mask = sets.masks[2, i]
         while mask:
-            row = 64 * np.int64(words[i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
+            rows[n] = 64 * np.int64(sets.words[2, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
             mask &= mask - np.uint64(1)
-            ones = packed.by_row[row, column : column + n_columns]
-            for c in range(n_columns):
-                sums[c] += ones[c]
-            since += 1
-            if since == 255:
-                since = 0
-                for c in range(n_columns):
-                    out[c] += sums[c]
-                    sums[c] = 0
-    for c in range(n_columns):
-        out[c] += sums[c]
+            n += 1
+    for first in range(0, n, 255):  # a byte holds no more
+        last = min(first + 255, n)
+        c = 0
+        while c + 256 <= width:
+            add_256(rows, first, last, packed.by_row, column + c, out, c)
+            c += 256
+        while c < width:
+            add_64(rows, first, last, packed.by_row, column + c, out, c)
+            c += 64
 
 
 @allocating_kernel

@@ -74,8 +74,8 @@ class LocalCounts:
         return Tables(x, ys, log_possible[which], first, cells)
 
 
-def new_sets(n_rows: int, n_columns: int = 0) -> Sets:
-    """Make room for four partitions of the rows and the columns of a block; every thread needs its own."""
+def new_sets(n_rows: int) -> Sets:
+    """Make room for four partitions of the rows; every thread needs its own."""
     n = max(n_rows, 64)
     return Sets(
         np.empty((4, n), np.uint32),
@@ -85,7 +85,6 @@ def new_sets(n_rows: int, n_columns: int = 0) -> Sets:
         np.empty((4, n), np.int64),
         np.empty((4, n + 1), np.int64),
         np.empty(n, np.int64),
-        np.empty(n_columns, np.uint8),
     )
 
 
@@ -126,9 +125,13 @@ def pack(codes: NDArray[Any], levels: Ints, has_missing: bool) -> Packed:
 
 
 def _bytes(by_column: NDArray[np.uint64], n_rows: int) -> NDArray[np.uint8]:
-    """Return columns of bits as rows of bytes."""
-    bits = np.unpackbits(by_column.view(np.uint8), axis=1, count=n_rows, bitorder="little")
-    return np.ascontiguousarray(bits.T)
+    """Return columns of bits as rows of bytes, with room to read 64 of them wherever a column begins."""
+    out = np.zeros((n_rows, len(by_column) + 64), np.uint8)
+    if n_rows:
+        out[:, : len(by_column)] = np.unpackbits(
+            by_column.view(np.uint8), axis=1, count=n_rows, bitorder="little"
+        ).T
+    return out
 
 
 def _blocks(levels: Ints, first: Ints, order: Ints) -> tuple[Ints, Ints]:

@@ -37,6 +37,9 @@ class Model(NamedTuple):
 class Scratch(NamedTuple):
     """Room for one block of variables."""
 
+    counts: NDArray[np.int32]  #: (sets, columns and more): counts of some sets in the columns of a block
+    cursor: Ints  #: (sets,): room for counting them
+    window: Ints  #: first set that has been counted, and the one after the last
     cells: NDArray[np.int32]  #: counts of one set in the columns of a block
     margins: NDArray[np.int32]  #: the same, summed over the levels of x
     rest: NDArray[np.int32]

@@ -16,6 +16,8 @@ from ibmap.independence._model import Floats, Model, Scratch, log_prior_of, log_
 
 Counts = NDArray[np.int32]
 
+WORDS = 256  #: of 32 columns, that fit the cache
+
 
 @kernel
 def unconditional_tile(
@@ -47,9 +49,9 @@ def unconditional_tile(
         x, counts = packed.order[i], tile[(i - first_x) * (n_levels - 1) :]
         bayes_of_row(packed, model, scratch, counts, x, levels, first, m, column, stride)
         posteriors_of_row(packed, model, scratch, x, first, m, sigma)
-    for j in range(max(first, last_x), last):
+    for j in range(first, last):
         y = packed.order[j]
-        for i in range(first_x, last_x):
+        for i in range(first_x, min(last_x, j)):
             sigma[y, packed.order[i]] = sigma[packed.order[i], y]
 
 
@@ -66,19 +68,22 @@ def count_tile(
 ) -> None:
     """``tile[r, c]``: rows of the table that have level 1, 2, ... of x and the bit of the column."""
     n_words = packed.level_bits.shape[1]
-    for c in range(0, width, 32):
-        for i in range(first_x, last_x):
-            level_0 = packed.first[packed.order[i]]
-            for level in range(1, n_levels):
-                masks, out = (
-                    packed.level_bits[level_0 + level],
-                    tile[(i - first_x) * (n_levels - 1) + level - 1],
-                )
-                if c + 32 <= width:
-                    count_32(words, masks, 0, n_words, packed.columns, column + c, out, c)
-                else:
-                    for d in range(c, width, 8):
-                        count_8(words, masks, 0, n_words, packed.columns, column + d, out, d)
+    for row in range((last_x - first_x) * (n_levels - 1)):
+        for c in range(width):
+            tile[row, c] = 0
+    for word in range(0, n_words, WORDS):
+        stop = min(word + WORDS, n_words)
+        for c in range(0, width, 32):
+            for i in range(first_x, last_x):
+                level_0 = packed.first[packed.order[i]]
+                for level in range(1, n_levels):
+                    masks = packed.level_bits[level_0 + level]
+                    out = tile[(i - first_x) * (n_levels - 1) + level - 1]
+                    if c + 32 <= width:
+                        count_32(words, masks, word, stop, packed.columns, column + c, out, c)
+                    else:
+                        for d in range(c, width, 8):
+                            count_8(words, masks, word, stop, packed.columns, column + d, out, d)
 
 
 @inline

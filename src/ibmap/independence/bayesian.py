@@ -18,6 +18,7 @@ from ibmap.independence.base import Answers
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+COUNTS = 1 << 16  #: counts that are made before they are scored
 ROOM = 1 << 14  #: numbers that merging slices may take without allocating
 MOST_TOTALS = 1 << 21  #: numbers that tables of log Γ may hold for the sake of the totals of slices
 TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
@@ -114,6 +115,12 @@ class BoundBayesianTest:
         if packed is not None and len(packed.blocks):
             widest += int(((packed.blocks[:, 0] - 1) * packed.blocks[:, 4]).max())
             stride += int(packed.blocks[:, 4].max())
+        n_sets = max(2, COUNTS // (widest + 64))
+        counted = (
+            np.empty((n_sets, widest + 64), np.int32),
+            np.empty(n_sets, np.int64),
+            np.zeros(2, np.int64),
+        )
         counts = (np.empty(widest, np.int32), np.empty(widest, np.int32), np.empty(stride, np.int32))
         log_odds = (np.empty(stride), np.empty(stride), np.empty(stride), np.empty(stride))
         n = len(self.counts.cardinalities)
@@ -123,8 +130,10 @@ class BoundBayesianTest:
             np.empty(ROOM, np.int64),
         )
         factors = np.empty(max(1, self.counts.n_rows))
-        scratch = Scratch(*counts, *log_odds, by_level, members, room, factors, np.empty(n), np.empty(n))
-        return new_sets(self.counts.n_rows, widest), scratch
+        scratch = Scratch(
+            *counted, *counts, *log_odds, by_level, members, room, factors, np.empty(n), np.empty(n)
+        )
+        return new_sets(self.counts.n_rows), scratch
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
         """Test x against each of many ys, one conditioning set."""

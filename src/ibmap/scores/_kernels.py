@@ -30,8 +30,7 @@ class State(NamedTuple):
     sigma: Floats  #: (n, n): σ_xy, diagonal 0
     flags: NDArray[np.uint8]  #: (n, n): EDGE | LOCKED | TRIED
     row_sum: Floats  #: Σ_y σ_xy
-    lowest: Floats  #: of each variable, the smallest σ_xy + σ_yx among the pairs that may be flipped
-    partner: Ints  #: and with whom
+    lowest: Floats  #: of each x, the smallest σ_xy + σ_yx among the pairs that may be flipped
     rows: Floats  #: (2, n): the rows of x and y after a flip that is being tried
 
 
@@ -67,54 +66,61 @@ def closure_row(
 
 @kernel
 def empty_loose(packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: int, sigma: Floats) -> None:
-    """σ of the empty graph for one loose variable against all others, and mirrored."""
+    """σ of the empty graph for one loose variable against the complete and the later loose ones; mirrored."""
     none = scratch.members[:0]
     here, n_slices = slices_of(packed, sets, y, none)
     for block in range(packed.blocks.shape[0]):
         independence_block(packed, sets, model, scratch, y, n_slices, 0.0, block, sigma[y])
     for z in packed.loose:
-        if z != y:
+        if z > y:
             sigma[y, z], _ = posterior_one(packed, sets, model, scratch, y, z, n_slices, 0.0, 1 - here)
+            sigma[z, y] = sigma[y, z]
     for x in packed.order:
         sigma[x, y] = sigma[y, x]
     sigma[y, y] = 0.0
 
 
 @kernel
-def sum_rows(state: State) -> None:
-    """Σ_y σ_xy of every x."""
-    for x in range(state.row_sum.size):
+def sum_rows(state: State, first: int, last: int) -> None:
+    """Σ_y σ_xy of some x."""
+    for x in range(first, last):
         state.row_sum[x] = total(state.sigma[x])
 
 
 @kernel
+def minima_if_symmetric(state: State, first: int, last: int) -> None:
+    """Find the least credible pair of some variables where σ_xy = σ_yx, as in the graph without edges."""
+    for i in range(first, last):
+        row, flags, lowest = state.sigma[i], state.flags[i], np.inf
+        for j in range(row.size):
+            if row[j] < lowest and flags[j] < LOCKED and j != i:
+                lowest = row[j]
+        state.lowest[i] = lowest + lowest
+
+
+@kernel
 def all_minima(state: State) -> None:
-    """Find the least credible partner of every variable, tile by tile."""
+    """Find the least credible pair of every variable, tile by tile."""
     n = state.lowest.size
     state.lowest[:] = np.inf
-    state.partner[:] = -1
     for i0 in range(0, n, 64):
         for j0 in range(i0, n, 64):
             for i in range(i0, min(i0 + 64, n)):
                 for j in range(max(i + 1, j0), min(j0 + 64, n)):
                     if state.flags[i, j] < LOCKED:
                         pair = state.sigma[i, j] + state.sigma[j, i]
-                        if pair < state.lowest[i]:
-                            state.lowest[i], state.partner[i] = pair, j
-                        if pair < state.lowest[j]:
-                            state.lowest[j], state.partner[j] = pair, i
+                        state.lowest[i] = min(state.lowest[i], pair)
+                        state.lowest[j] = min(state.lowest[j], pair)
 
 
 @inline
 def minimum_of_row(state: State, i: int) -> None:
-    """Find the least credible partner of one variable."""
-    lowest, partner = np.inf, -1
+    """Find the least credible pair of one variable."""
+    lowest = np.inf
     for j in range(state.lowest.size):
         if j != i and state.flags[i, j] < LOCKED:
-            pair = state.sigma[i, j] + state.sigma[j, i]
-            if pair < lowest:
-                lowest, partner = pair, j
-    state.lowest[i], state.partner[i] = lowest, partner
+            lowest = min(lowest, state.sigma[i, j] + state.sigma[j, i])
+    state.lowest[i] = lowest
 
 
 @inline
@@ -137,11 +143,16 @@ def least_credible_pair(state: State) -> tuple[int, int]:
 
 @inline
 def total(row: Floats) -> float:
-    """Sum from left to right."""
-    out = 0.0
-    for value in row:
-        out += value
-    return out
+    """Sum in one fixed order: four sums side by side, as each addition waits for the one before."""
+    a, b, c, d, end = 0.0, 0.0, 0.0, 0.0, row.size // 4 * 4
+    for i in range(0, end, 4):
+        a += row[i]
+        b += row[i + 1]
+        c += row[i + 2]
+        d += row[i + 3]
+    for i in range(end, row.size):
+        a += row[i]
+    return (a + b) + (c + d)
 
 
 @inline
@@ -154,24 +165,25 @@ def flip(state: State, x: int, y: int) -> None:
 @inline
 def keep(state: State, x: int, y: int, tried: Ints) -> None:
     """Make the rows that were tried the current ones, and mend the minima that they touch."""
-    for j in range(state.lowest.size):
-        state.sigma[x, j] = state.rows[0, j]
-        state.sigma[y, j] = state.rows[1, j]
-    state.row_sum[x], state.row_sum[y] = total(state.rows[0]), total(state.rows[1])
+    sigma, rows, lowest = state.sigma, state.rows, state.lowest
+    for i in range(lowest.size):
+        to_x, to_y = sigma[i, x], sigma[i, y]
+        if to_x + sigma[x, i] <= lowest[i] or to_y + sigma[y, i] <= lowest[i]:
+            lowest[i] = -np.inf  # one of the two was the minimum, and is no more
+        else:
+            if state.flags[i, x] < LOCKED:
+                lowest[i] = min(lowest[i], to_x + rows[0, i])
+            if state.flags[i, y] < LOCKED:
+                lowest[i] = min(lowest[i], to_y + rows[1, i])
+    for j in range(lowest.size):
+        sigma[x, j] = rows[0, j]
+        sigma[y, j] = rows[1, j]
+    lowest[x], lowest[y] = -np.inf, -np.inf
+    state.row_sum[x], state.row_sum[y] = total(rows[0]), total(rows[1])
     forgive(state, tried)
-    minimum_of_row(state, x)
-    minimum_of_row(state, y)
-    for i in range(state.lowest.size):
-        if i in (x, y):
-            continue
-        if state.partner[i] == x or state.partner[i] == y:
+    for i in range(lowest.size):
+        if lowest[i] == -np.inf:
             minimum_of_row(state, i)
-            continue
-        for j in (x, y):
-            if state.flags[i, j] < LOCKED:
-                pair = state.sigma[i, j] + state.sigma[j, i]
-                if pair < state.lowest[i]:
-                    state.lowest[i], state.partner[i] = pair, j
 
 
 @inline

@@ -26,6 +26,7 @@ Ints = NDArray[np.int64]
 Pairs = Iterable[tuple[int, int]]
 
 PARALLEL = 20_000_000  #: with as many cells the two rows of an ascent take longer than to start a thread
+BAND = 512  #: rows of σ that a thread looks through at a time
 TILE = 64  #: variables that are counted against a block before they are scored
 
 
@@ -67,9 +68,7 @@ class IBScore:
             for x, y in pairs:
                 flags[x, y] |= mark
                 flags[y, x] |= mark
-        self.state = State(
-            np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty(n, np.int64), np.empty((2, n))
-        )
+        self.state = State(np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty((2, n)))
         self._compiled = _Compiled.of(test, n, n_jobs)
         self._n_jobs = n_jobs if self._compiled else 1  # a test of unknown making is asked by one thread
         self.n_tests = n * (n - 1)
@@ -175,12 +174,14 @@ class IBScore:
 
     def _score_from_scratch(self) -> None:
         state, n = self.state, len(self.state.row_sum)
+        bands = [(first, min(first + BAND, n)) for first in range(0, n, BAND)]
         if self._compiled and self._is_empty:
             self._compiled.score_empty(state.sigma)
+            _spread(lambda _, band: _kernels.minima_if_symmetric(state, *band), bands, self._n_jobs)
         else:
             _spread(lambda thread, x: self._row(thread, x, state.sigma[x]), range(n), self._n_jobs)
-        _kernels.sum_rows(state)
-        _kernels.all_minima(state)
+            _kernels.all_minima(state)
+        _spread(lambda _, band: _kernels.sum_rows(state, *band), bands, self._n_jobs)
 
 
 class _Compiled:
