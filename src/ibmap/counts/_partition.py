@@ -81,7 +81,7 @@ def first_row(sets: Sets, where: int, one: int) -> int:
     return 64 * np.int64(sets.words[where, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
 
 
-@kernel
+@inline
 def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
     """Split every set by the levels of ``variable``; rows where it is missing are left out."""
     if packed.first[variable] < 0:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ibmap._jit import allocating_kernel, inline, kernel
+from ibmap._jit import allocating_kernel, inline
 from ibmap.counts._partition import first_row, level_of
 from ibmap.counts._records import Packed, Sets
 from ibmap.independence._model import (
@@ -42,7 +42,7 @@ def round_robin_posteriors(
     merge_members(packed, sets, model, scratch, x, members, here, n_slices, room)
 
 
-@kernel
+@inline
 def merge_members(
     packed: Packed,
     sets: Sets,
