@@ -136,3 +136,9 @@ def test_learn_imports_neither_scikit_learn_nor_pandas_nor_linear_algebra(survey
     command = [sys.executable, "-c", code, "learn", str(survey)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_dash_reads_the_table_from_stdin(survey):
+    command = [sys.executable, "-m", "ibmap", "learn", "-", "--json"]
+    run = subprocess.run(command, input=survey.read_bytes(), capture_output=True, check=True)
+    assert json.loads(run.stdout)["variables"] == ["smoke", "cough", "tea"]

@@ -1,5 +1,6 @@
 """Text as people write it: blanks after commas, and many words for nothing."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,13 @@ def test_blanks_around_names_and_values_do_not_count(tmp_path: Path) -> None:
     assert one.names == other.names == ("age", "job", "pay")
     assert one.levels == other.levels
     assert one.codes.tolist() == other.codes.tolist()
+
+
+def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
+    text = b"x\ty\n0\t1\n1\t0\n1\t1\n"
+    path = tmp_path / "table.tsv.gz"
+    path.write_bytes(gzip.compress(text))
+    assert load(path).codes.tolist() == [[0, 1, 1], [1, 0, 1]]
+    path.write_bytes(gzip.compress(text)[:-9])
+    with pytest.raises(DataError, match="not a whole gzip file"):
+        load(path)

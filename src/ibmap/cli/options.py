@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.independence import IndependenceTest
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV (or other delimited text) or Parquet file.")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="CSV (or other delimited text, perhaps gzipped) or Parquet; - is stdin."
+    ),
+]
 Test = Annotated[
     str, typer.Option(metavar="NAME", help="bayesian, chi-square, g-square or mutual-information.")
 ]
@@ -41,6 +46,8 @@ def read_table(file: Path, missing: str, discretize: str | None, bins: int | Non
     """Load the table."""
     from ibmap.data import load
 
+    if str(file) == "-":
+        file = Path("/dev/stdin")
     return load(file, missing=missing, discretize=discretize, bins=bins)
 
 

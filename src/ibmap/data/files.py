@@ -15,10 +15,11 @@ SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 BOM = b"\xef\xbb\xbf"
+GZIP = b"\x1f\x8b"
 
 
 def read_file(path: Path) -> RawTable:
-    """Return the table in a CSV (or other delimited text) or Parquet file."""
+    """Return the table in a CSV (or other delimited text, perhaps gzipped) or Parquet file."""
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -27,7 +28,7 @@ def read_file(path: Path) -> RawTable:
         raise DataError(f"{str(path)!r} is a directory, not a file") from None
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
-    raw = raw.removeprefix(BOM)
+    raw = _unpacked(path, raw).removeprefix(BOM)
     if not raw.strip():
         raise DataError(f"{str(path)!r} is empty")
     frame = _parquet(path, raw) if raw.startswith(b"PAR1") else _text(path, raw)
@@ -35,6 +36,19 @@ def read_file(path: Path) -> RawTable:
     if table is None:
         raise DataError(f"{str(path)!r} holds no table")
     return RawTable(table.names, table.n_rows, table.matrix, table.columns)
+
+
+def _unpacked(path: Path, raw: bytes) -> bytes:
+    """Undo gzip, whatever the file is called."""
+    if not raw.startswith(GZIP):
+        return raw
+    import gzip
+    import zlib
+
+    try:
+        return gzip.decompress(raw)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{str(path)!r} is not a whole gzip file: {error}") from None
 
 
 def _parquet(path: Path, raw: bytes) -> Any:
@@ -50,7 +64,7 @@ def _text(path: Path, raw: bytes) -> Any:
     import polars as pl
 
     header = _header(path, raw)
-    separator = "\t" if path.suffix == ".tsv" else sniff(header)
+    separator = "\t" if ".tsv" in path.suffixes else sniff(header)
     names = tuple(name.strip() for name in next(csv.reader([header], delimiter=separator)))
     if len(set(names)) < len(names):
         raise duplicate_names(names, f" in the first line of {path.name}, which must hold the names")
