@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ibmap.learners import Learned as Learned
     from ibmap.learners.estimators import IBMAP as IBMAP
     from ibmap.learners.ibmap_hc import ibmap_hc as ibmap_hc
+    from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
@@ -38,6 +39,7 @@ _HOME = {
     "OracleTest": "ibmap.independence",
     "ibmap_hc": "ibmap.learners",
     "load": "ibmap.data",
+    "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
 }
 
