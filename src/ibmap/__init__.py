@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ibmap.learners import Learned as Learned
     from ibmap.learners.estimators import IBMAP as IBMAP
     from ibmap.learners.ibmap_hc import ibmap_hc as ibmap_hc
+    from ibmap.metrics import FMeasure as FMeasure
+    from ibmap.metrics import accuracy as accuracy
+    from ibmap.metrics import f_measure as f_measure
+    from ibmap.metrics import hamming as hamming
     from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
@@ -31,12 +35,16 @@ _HOME = {
     "BayesianTest": "ibmap.independence",
     "CategoricalData": "ibmap.data",
     "ChiSquareTest": "ibmap.independence",
+    "FMeasure": "ibmap.metrics",
     "FunctionTest": "ibmap.independence",
     "GSquareTest": "ibmap.independence",
     "Graph": "ibmap.graph",
     "Learned": "ibmap.learners",
     "MutualInformationTest": "ibmap.independence",
     "OracleTest": "ibmap.independence",
+    "accuracy": "ibmap.metrics",
+    "f_measure": "ibmap.metrics",
+    "hamming": "ibmap.metrics",
     "ibmap_hc": "ibmap.learners",
     "load": "ibmap.data",
     "simulate_ising": "ibmap.synthetic",
