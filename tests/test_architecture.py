@@ -17,8 +17,13 @@ from ibmap import _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "_jit"}
-BELOW: dict[str, set[str]] = {"errors": set(), "_jit": set(), "_graph_parts": {"errors"}}
+FOUNDATIONS = {"errors", "_jit", "_random"}
+BELOW: dict[str, set[str]] = {
+    "errors": set(),
+    "_jit": set(),
+    "_random": {"errors"},
+    "_graph_parts": {"errors"},
+}
 BELOW["graph"] = {"errors", "_graph_parts"}
 BELOW["data"] = FOUNDATIONS
 BELOW["counts"] = {"data"} | FOUNDATIONS
@@ -26,7 +31,9 @@ BELOW["independence"] = {"counts", "graph"} | BELOW["counts"]
 BELOW["scores"] = {"independence"} | BELOW["independence"]
 BELOW["learners"] = {"scores"} | BELOW["scores"]
 BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
-BELOW["cli"] = {"learners", "synthetic"} | BELOW["learners"]
+BELOW["metrics"] = {"independence"} | BELOW["independence"]
+BELOW["datasets"] = {"data"} | FOUNDATIONS
+BELOW["cli"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 
@@ -81,6 +88,8 @@ def test_every_name_on_the_menu_is_served() -> None:
     for name in ibmap.__all__:
         assert getattr(ibmap, name) is not None
     assert set(ibmap.__all__) <= set(dir(ibmap))
+    for room in ibmap._ROOMS:
+        assert getattr(ibmap, room) is import_module(f"ibmap.{room}")
     with pytest.raises(AttributeError, match="no attribute 'Ibmap'"):
         ibmap.Ibmap  # noqa: B018
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from ibmap.learners import Learned as Learned
     from ibmap.learners.estimators import IBMAP as IBMAP
     from ibmap.learners.ibmap_hc import ibmap_hc as ibmap_hc
+    from ibmap.metrics import FMeasure as FMeasure
+    from ibmap.metrics import accuracy as accuracy
+    from ibmap.metrics import f_measure as f_measure
+    from ibmap.metrics import hamming as hamming
+    from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
@@ -30,16 +35,23 @@ _HOME = {
     "BayesianTest": "ibmap.independence",
     "CategoricalData": "ibmap.data",
     "ChiSquareTest": "ibmap.independence",
+    "FMeasure": "ibmap.metrics",
     "FunctionTest": "ibmap.independence",
     "GSquareTest": "ibmap.independence",
     "Graph": "ibmap.graph",
     "Learned": "ibmap.learners",
     "MutualInformationTest": "ibmap.independence",
     "OracleTest": "ibmap.independence",
+    "accuracy": "ibmap.metrics",
+    "f_measure": "ibmap.metrics",
+    "hamming": "ibmap.metrics",
     "ibmap_hc": "ibmap.learners",
     "load": "ibmap.data",
+    "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
 }
+
+_ROOMS = ("datasets", "synthetic")  # modules whose names are used through them: ``ibmap.datasets.load``
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, "__version__"]
@@ -48,8 +60,10 @@ __all__ = [*_HOME, "__version__"]
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name in _ROOMS:
+        return import_module(f"ibmap.{name}")
     raise AttributeError(f"module 'ibmap' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted({*globals(), *_HOME, *_ROOMS})
