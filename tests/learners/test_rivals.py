@@ -182,3 +182,32 @@ def test_one_end_or_both_ends_of_an_edge(learner: Any, options: dict[str, Any]) 
         assert set(both.edges) <= set(either.edges)
         differ += both != either
     assert differ > 0
+
+
+# The compiled routes for binary tables
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 40, 250, 1500])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_wide_binary_tables_take_the_same_way_compiled_or_not(rival: str, n_rows: int, seed: int) -> None:
+    fast, _ = RIVALS[rival]
+    codes, cards = random_table(n_rows, 90, 2, 0.0, seed=seed)
+    data = data_of(codes, [2] * 90)
+    most = {"max_condition": 3} if rival == "hhc-mn" else {}  # copies of a column come in swarms here
+    for options in ({}, {"prior_counts": "bdeu"}, {"slices": "all", "prior": 0.2}):
+        test = BayesianTest(**options)
+        compiled = fast(data, test, symmetry="or", **most)
+        general = fast(data, test, symmetry="or", **most, counts=PlainCounts(data))
+        assert compiled.graph == general.graph
+        assert compiled.n_tests == general.n_tests
+
+
+def test_blankets_beyond_all_measure_are_found_all_the_same() -> None:
+    codes, _ = random_table(4, 80, 2, 0.0, seed=3)
+    data = data_of(codes, [2] * 80)
+    test = BayesianTest(ties="dependent")
+    compiled, general = gsmn(data, test), gsmn(data, test, counts=PlainCounts(data))
+    assert compiled.graph == general.graph
+    assert compiled.n_tests == general.n_tests
+    assert max(len(compiled.graph.blanket(name)) for name in compiled.graph.names) > 63

@@ -1,6 +1,7 @@
 """HHC-MN: interleaved HITON-PC for every variable, then both ends must agree (Aliferis et al. 2010)."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -47,7 +48,9 @@ def hhc_mn(
     return learn_locally(
         data,
         test,
-        lambda bound, x: parents_and_children(bound, x, data.n_variables, limit),
+        lambda tests: [
+            partial(parents_and_children, test, n=data.n_variables, max_condition=limit) for test in tests
+        ],
         learner=f"hhc-mn({', '.join(options)})" if options else "hhc-mn",
         symmetry=symmetry,
         n_jobs=n_jobs,
