@@ -221,3 +221,13 @@ def test_blankets_beyond_all_measure_are_found_all_the_same() -> None:
     assert compiled.graph == general.graph
     assert compiled.n_tests == general.n_tests
     assert compiled.graph.n_edges == 80 * 79 // 2
+
+
+def test_a_budget_that_is_spent_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, cards = random_table(200, 12, 3, 0.0, seed=7)
+    whole = hhc_mn(data_of(codes, cards))
+    for budget in (0, 1, 20):
+        monkeypatch.setattr(sys.modules["ibmap.learners.hhc_mn"], "BUDGET", budget)
+        part = hhc_mn(data_of(codes, cards))
+        assert part.graph == whole.graph
+        assert part.n_tests == whole.n_tests
