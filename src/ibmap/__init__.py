@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
     from ibmap.learners import Learned as Learned
+    from ibmap.learners import Visit as Visit
     from ibmap.learners.estimators import IBMAP as IBMAP
+    from ibmap.learners.gsmn import gsmn as gsmn
+    from ibmap.learners.hhc_mn import hhc_mn as hhc_mn
     from ibmap.learners.ibmap_hc import ibmap_hc as ibmap_hc
+    from ibmap.learners.mutual_information import mutual_information as mutual_information
+    from ibmap.learners.rivals import GSMN as GSMN
+    from ibmap.learners.rivals import HHCMN as HHCMN
+    from ibmap.learners.rivals import MutualInformation as MutualInformation
     from ibmap.metrics import FMeasure as FMeasure
     from ibmap.metrics import accuracy as accuracy
     from ibmap.metrics import f_measure as f_measure
@@ -31,6 +38,8 @@ if TYPE_CHECKING:
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
+    "GSMN": "ibmap.learners.rivals",
+    "HHCMN": "ibmap.learners.rivals",
     "IBMAP": "ibmap.learners.estimators",
     "BayesianTest": "ibmap.independence",
     "CategoricalData": "ibmap.data",
@@ -40,13 +49,18 @@ _HOME = {
     "GSquareTest": "ibmap.independence",
     "Graph": "ibmap.graph",
     "Learned": "ibmap.learners",
+    "MutualInformation": "ibmap.learners.rivals",
     "MutualInformationTest": "ibmap.independence",
     "OracleTest": "ibmap.independence",
+    "Visit": "ibmap.learners",
     "accuracy": "ibmap.metrics",
     "f_measure": "ibmap.metrics",
+    "gsmn": "ibmap.learners",
     "hamming": "ibmap.metrics",
+    "hhc_mn": "ibmap.learners",
     "ibmap_hc": "ibmap.learners",
     "load": "ibmap.data",
+    "mutual_information": "ibmap.learners",
     "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
 }

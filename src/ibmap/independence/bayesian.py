@@ -1,5 +1,6 @@
 """The Bayesian test of conditional independence (SPEC section 1): options in, log posteriors out."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,12 @@ class BoundBayesianTest:
         )
         return new_sets(self.counts.n_rows), scratch
 
+    def with_own_room(self) -> "BoundBayesianTest":
+        """Return the same test for another thread."""
+        other = copy(self)
+        other.sets, other.scratch = self.workspace()
+        return other
+
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
         """Test x against each of many ys, one conditioning set."""
         ys, given = self._indices(x, ys), self._indices(x, given)
@@ -163,7 +170,7 @@ class BoundBayesianTest:
                 if len(found):
                     return np.asarray(given[found[0]])
             return None
-        threshold = self._log_threshold(x, np.array([y]))
+        threshold = self.log_threshold(x, np.array([y]))
         for given in subset_batches(pool, max_size):
             found_at = _questions.first_separating(
                 packed, self.sets, self.model, self.scratch, x, y, given, threshold
@@ -193,13 +200,14 @@ class BoundBayesianTest:
         )
         return self._answers(tables.x, tables.y, yes, no)
 
-    def _log_threshold(self, x: int, ys: Ints) -> Floats:
+    def log_threshold(self, x: int, ys: Ints) -> Floats:
+        """Return what log Pr(x ⊥ y) must exceed for x and y to count as independent."""
         log_prior = self.model.log_prior
         at_prior = np.full(ys.size, log_prior[0, 0]) if len(log_prior) == 1 else log_prior[x, ys]
         return at_prior + (-TIE if self._ties_are_independent else TIE)
 
     def _answers(self, x: int, ys: Ints, yes: Floats, no: Floats) -> Answers:
-        return Answers(yes > self._log_threshold(x, ys), no - yes, yes, no)
+        return Answers(yes > self.log_threshold(x, ys), no - yes, yes, no)
 
 
 def _model(test: BayesianTest, counts: Counts) -> Model:
