@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._jit import inline
-from ibmap.counts._records import Packed, Sets
+from ibmap.counts._records import Ints, Packed, Sets
 from ibmap.counts._tally import count_sets
 from ibmap.independence._logspace import exp, log1p, softplus
 from ibmap.independence._model import (
@@ -54,8 +54,19 @@ def independence_block(
         unseen = unseen_share(n_slices, log_possible)
         for v in range(m):
             result[v] += unseen * log_prior_of(model, x, packed.order[first + v])
-    for v in range(m):
-        out[packed.order[first + v]] = result[v]
+    put(packed.order, first, m, result, out)
+
+
+@inline
+def put(order: Ints, first: int, m: int, values: Floats, out: Floats) -> None:
+    """``out[order[first + v]] = values[v]``; the variables of a block mostly follow each other."""
+    if order[first + m - 1] - order[first] == m - 1:  # they are in order, so none is between them
+        start = order[first]
+        for v in range(m):
+            out[start + v] = values[v]
+    else:
+        for v in range(m):
+            out[order[first + v]] = values[v]
 
 
 @inline

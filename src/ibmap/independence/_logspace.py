@@ -63,9 +63,21 @@ def exp(t: float) -> float:
 
 @inline
 def log1p(m: float) -> float:
-    """Return log(1 + m) for m >= 0: 1 + m = 2**k (1 + f), then a polynomial in f / (2 + f)."""
+    """Return log(1 + m) for m >= 0."""
     u = 1.0 + m
-    lost = (m - (u - 1.0)) / u  # what rounding 1 + m lost
+    return _log_plus(u, (m - (u - 1.0)) / u)
+
+
+@inline
+def log1p_of_share(m: float) -> float:
+    """Return log(1 + m) for 0 <= m <= 1, where what rounding 1 + m loses need not be divided by it."""
+    u = 1.0 + m
+    return _log_plus(u, m - (u - 1.0))
+
+
+@inline
+def _log_plus(u: float, lost: float) -> float:
+    """Return log(u) + lost for u >= 1: u = 2**k (1 + f), then a polynomial in f / (2 + f)."""
     k = (_bits(u) - _SQRT_HALF_BITS) >> 52
     f = _float(_bits(u) - (k << 52)) - 1.0
     exponent = _float(k + _ROUND_BITS) - _ROUND
@@ -84,7 +96,7 @@ def log1p(m: float) -> float:
 @inline
 def softplus(t: float) -> float:
     """Return log(1 + e**t)."""
-    return max(t, 0.0) + log1p(exp(-abs(t)))
+    return max(t, 0.0) + log1p_of_share(exp(-abs(t)))
 
 
 @inline

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ibmap._jit import inline, kernel
 from ibmap.counts._popcount import count_8, count_32
 from ibmap.counts._records import Packed
-from ibmap.independence._blocks import add_cells
-from ibmap.independence._logspace import exp, log1p
+from ibmap.independence._blocks import add_cells, put
+from ibmap.independence._logspace import exp, log1p_of_share
 from ibmap.independence._model import Floats, Model, Scratch, log_prior_of, log_prior_ratio, slice_prior
 
 Counts = NDArray[np.int32]
@@ -149,9 +149,10 @@ def posteriors_of_row(
     else:
         for v in range(m):
             bayes[v] += slice_prior(log_prior_of(model, x, packed.order[first + v]), 0.0)
+    share = scratch.product
+    for v in range(m):  # two loops: in one, the compiler runs out of registers
+        share[v] = exp(-abs(bayes[v]))
     for v in range(m):
-        bayes[v] = -(max(bayes[v], 0.0) + log1p(exp(-abs(bayes[v]))))
-    row = sigma[x]
-    for v in range(m):
-        row[packed.order[first + v]] = bayes[v]
-    row[x] = 0.0
+        bayes[v] = -(max(bayes[v], 0.0) + log1p_of_share(share[v]))
+    put(packed.order, first, m, bayes, sigma[x])
+    sigma[x, x] = 0.0
