@@ -81,21 +81,17 @@ def empty_loose(packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: i
 
 
 @kernel
-def sum_rows(state: State, first: int, last: int) -> None:
-    """Σ_y σ_xy of some x."""
+def sum_rows(state: State, first: int, last: int, symmetric: bool) -> None:
+    """Σ_y σ_xy of some x; and their least credible pairs if σ_xy = σ_yx, as in the graph without edges."""
     for x in range(first, last):
-        state.row_sum[x] = total(state.sigma[x])
-
-
-@kernel
-def minima_if_symmetric(state: State, first: int, last: int) -> None:
-    """Find the least credible pair of some variables where σ_xy = σ_yx, as in the graph without edges."""
-    for i in range(first, last):
-        row, flags, lowest = state.sigma[i], state.flags[i], np.inf
-        for j in range(row.size):
-            if row[j] < lowest and flags[j] < LOCKED and j != i:
-                lowest = row[j]
-        state.lowest[i] = lowest + lowest
+        row, flags = state.sigma[x], state.flags[x]
+        state.row_sum[x] = total(row)
+        if symmetric:
+            lowest = np.inf
+            for y in range(row.size):
+                if row[y] < lowest and flags[y] < LOCKED and y != x:
+                    lowest = row[y]
+            state.lowest[x] = lowest + lowest
 
 
 @kernel

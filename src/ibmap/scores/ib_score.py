@@ -174,14 +174,17 @@ class IBScore:
 
     def _score_from_scratch(self) -> None:
         state, n = self.state, len(self.state.row_sum)
-        bands = [(first, min(first + BAND, n)) for first in range(0, n, BAND)]
-        if self._compiled and self._is_empty:
+        from_nothing = self._compiled is not None and self._is_empty
+        if self._compiled and from_nothing:
             self._compiled.score_empty(state.sigma)
-            _spread(lambda _, band: _kernels.minima_if_symmetric(state, *band), bands, self._n_jobs)
         else:
             _spread(lambda thread, x: self._row(thread, x, state.sigma[x]), range(n), self._n_jobs)
             _kernels.all_minima(state)
-        _spread(lambda _, band: _kernels.sum_rows(state, *band), bands, self._n_jobs)
+
+        def sums(_: int, first: int) -> None:
+            _kernels.sum_rows(state, first, min(first + BAND, n), from_nothing)
+
+        _spread(sums, range(0, n, BAND), self._n_jobs)
 
 
 class _Compiled:
