@@ -26,7 +26,8 @@ BELOW["independence"] = {"counts", "graph"} | BELOW["counts"]
 BELOW["scores"] = {"independence"} | BELOW["independence"]
 BELOW["learners"] = {"scores"} | BELOW["scores"]
 BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
-BELOW["cli"] = {"learners", "synthetic"} | BELOW["learners"]
+BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
+BELOW["cli"] = {"experiments"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from ibmap import __version__
 from ibmap.cli.demo import demo
 from ibmap.cli.learn import learn
+from ibmap.cli.reproduce import reproduce
 from ibmap.cli.test import answer
 from ibmap.errors import DataWarning, IbmapError
 
@@ -85,3 +86,4 @@ def options(
 app.command(help="Learn a network from a CSV or Parquet file.")(learn)
 app.command("test", help="Ask whether two variables are independent given others.")(answer)
 app.command(help="See it work: a network of real data, and one whose truth is known.")(demo)
+app.command(help="Run the paper's experiments, and hold its claims against the results.")(reproduce)

@@ -42,15 +42,15 @@ def _try_to_write(path: Path) -> None:
         raise RequestError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
 
 
-def write_together(path: Path, files: Mapping[str, str]) -> None:
-    """Write texts under temporary names and rename them only when all of them are on the disk."""
+def write_together(path: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files under temporary names and rename them only when all of them are on the disk."""
     for name in files:
         if (path / name).is_dir():
             raise RequestError(f"cannot write {str(path / name)!r}: it is a folder")
     temporaries = {name: _temporary(path, name) for name in files}
     try:
-        for name, text in files.items():
-            temporaries[name].write_text(text, encoding="utf-8", newline="")
+        for name, content in files.items():
+            temporaries[name].write_bytes(content if isinstance(content, bytes) else content.encode())
         with _undisturbed():
             for name, temporary in temporaries.items():
                 os.replace(temporary, path / name)
