@@ -8,13 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
-from toys import GRID, STUDY
 
 from ibmap.errors import RequestError
 from ibmap.experiments import Row, Setup, reproduce, workers
 from ibmap.experiments.runner import batches
 from ibmap.experiments.seeds import seed_of
 from ibmap.experiments.store import path_of, read
+from toys import GRID, STUDY
 
 WHOLE = [Row(cell, r, {}).key for r in range(3) for cell in STUDY.cells()]
 

@@ -4,11 +4,11 @@ import json
 import os
 
 import pytest
-from toys import STUDY
 
 from ibmap.errors import DataError, RequestError
 from ibmap.experiments import Row, Store
 from ibmap.experiments.store import read
+from toys import STUDY
 
 SETTINGS = dict(STUDY.settings)
 
@@ -93,7 +93,7 @@ def test_other_settings_are_refused_and_named(three):
     before = three.read_bytes()
     with pytest.raises(RequestError, match=r"seed is 0 there and 7 here.*another --out"):
         Store(three, STUDY, {**SETTINGS, "seed": 7})
-    with pytest.raises(RequestError, match="pause is 0.0 there and 'absent' here"):
+    with pytest.raises(RequestError, match=r"pause is 0\.0 there and 'absent' here"):
         Store(three, STUDY, {"seed": 0, "mishap": "none"})
     assert three.read_bytes() == before
 

@@ -12,7 +12,9 @@ from ibmap.experiments.seeds import seed_of
 
 
 @lru_cache(maxsize=2)
-def lattice(n: int, boundary: str, couplings: str, strength: float, field: float, seed: int) -> Sampled:
+def lattice(
+    n: int, boundary: str, couplings: str, strength: float, field: float, sweeps: int, seed: int
+) -> Sampled:
     """Draw a lattice and rows from it."""
     from ibmap.synthetic import simulate_ising
 
@@ -23,6 +25,7 @@ def lattice(n: int, boundary: str, couplings: str, strength: float, field: float
         couplings=couplings,
         strength=strength,
         field=field,
+        sweeps=sweeps,
         random_state=seed,
     )
     return sampled(world)
@@ -35,7 +38,8 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     seed = seed_of(int(setup.settings["seed"]), what, repetition)
     boundary, couplings = str(options["boundary"]), str(options["couplings"])
     strength, field = float(options["strength"]), float(options["field"])
-    world = lattice(int(cell["n"]), boundary, couplings, strength, field, seed)
+    sweeps = int(setup.settings["sweeps"])
+    world = lattice(int(cell["n"]), boundary, couplings, strength, field, sweeps, seed)
     graph, effort = fit(str(cell["learner"]), world.first(int(cell["D"])))
     return {**quality(graph, world.truth), **effort}
 
@@ -51,7 +55,14 @@ STUDY = Study(
     quick={"n": (100, 200), "D": (50, 100, 400, 1600), "learner": LEARNERS},
     repetitions=10,
     quick_repetitions=3,
-    settings={"seed": 0, "boundary": "open", "couplings": "ferromagnetic", "strength": 0.3, "field": 0.0},
+    settings={
+        "seed": 0,
+        "boundary": "open",
+        "couplings": "ferromagnetic",
+        "strength": 0.25,
+        "field": 0.0,
+        "sweeps": 200,
+    },
     run=run,
     together=("D", "learner"),
     cost=cost,
