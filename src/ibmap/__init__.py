@@ -21,11 +21,20 @@ if TYPE_CHECKING:
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
     from ibmap.learners import Learned as Learned
+    from ibmap.learners import Visit as Visit
     from ibmap.learners.estimators import IBMAP as IBMAP
+    from ibmap.learners.gsmn import gsmn as gsmn
+    from ibmap.learners.hhc_mn import hhc_mn as hhc_mn
     from ibmap.learners.ibmap_hc import ibmap_hc as ibmap_hc
+    from ibmap.learners.mutual_information import mutual_information as mutual_information
+    from ibmap.learners.rivals import GSMN as GSMN
+    from ibmap.learners.rivals import HHCMN as HHCMN
+    from ibmap.learners.rivals import MutualInformation as MutualInformation
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
+    "GSMN": "ibmap.learners.rivals",
+    "HHCMN": "ibmap.learners.rivals",
     "IBMAP": "ibmap.learners.estimators",
     "BayesianTest": "ibmap.independence",
     "CategoricalData": "ibmap.data",
@@ -34,10 +43,15 @@ _HOME = {
     "GSquareTest": "ibmap.independence",
     "Graph": "ibmap.graph",
     "Learned": "ibmap.learners",
+    "MutualInformation": "ibmap.learners.rivals",
     "MutualInformationTest": "ibmap.independence",
     "OracleTest": "ibmap.independence",
+    "Visit": "ibmap.learners",
+    "gsmn": "ibmap.learners",
+    "hhc_mn": "ibmap.learners",
     "ibmap_hc": "ibmap.learners",
     "load": "ibmap.data",
+    "mutual_information": "ibmap.learners",
     "simulate_random": "ibmap.synthetic",
 }
 

@@ -136,3 +136,59 @@ def test_learn_imports_neither_scikit_learn_nor_pandas_nor_linear_algebra(survey
     command = [sys.executable, "-c", code, "learn", str(survey)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "said"),
+    [
+        ("gsmn", ["--symmetry", "and"], ["gsmn(symmetry=and)", "bayesian"]),
+        (
+            "gsmn",
+            ["--test", "chi-square", "--alpha", "0.01"],
+            ["gsmn", "chi-square(alpha=0.01, dof=adjusted)"],
+        ),
+        (
+            "hhc-mn",
+            ["--max-condition", "1", "--ties", "dependent"],
+            ["hhc-mn(max_condition=1)", "bayesian(ties=dependent)"],
+        ),
+        (
+            "mi",
+            ["--max-neighbours", "2", "--factor", "1.0", "--jobs", "2"],
+            ["mi(factor=1.0, k=2)", "mutual information"],
+        ),
+    ],
+)
+def test_other_learners(ibmap, survey, tmp_path, learner, options, said):
+    ran = ibmap("learn", survey, "--learner", learner, *options, "--json", "--out", tmp_path / "result")
+    assert ran.code == 0
+    result = json.loads(ran.out)
+    assert list(result) == KEYS
+    assert result["edges"] == [["smoke", "cough"]]
+    assert result["score"] is None
+    assert [result["learner"], result["test"]] == said
+    edges = pl.read_csv(tmp_path / "result" / "edges.csv")
+    assert edges.select("x", "y", "in_graph").rows() == [("smoke", "cough", True)]
+    shown = ibmap("learn", survey, "--learner", learner, *options).out
+    assert "posterior" not in shown
+    assert "near misses" not in shown
+    assert f"{said[0]}, test {said[1]}; " in shown
+    assert shown.rstrip().endswith("; 3 variables")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--learner", "mi", "--test", "bayesian"], "mi has no option --test"),
+        (["--learner", "mi", "--prior-counts", "ones"], "mi has no option --prior-counts"),
+        (["--learner", "gsmn", "--max-condition", "2"], "gsmn has no option --max-condition"),
+        (["--learner", "gsmn", "--require", "smoke,tea"], "gsmn has no option --require"),
+        (["--max-neighbours", "2"], "ibmap-hc has no option --max-neighbours"),
+        (["--symmetry", "and"], "ibmap-hc has no option --symmetry"),
+        (["--learner", "hhc-mn", "--symmetry", "xor"], "symmetry must be 'or' or 'and'"),
+        (["--learner", "hhc-mn", "--factor", "2"], "hhc-mn has no option --factor"),
+        (["--learner", "pc"], "unknown learner 'pc'; there are ibmap-hc, gsmn, hhc-mn, mi"),
+    ],
+)
+def test_options_that_a_learner_lacks_are_refused_by_name(refused, survey, arguments, words):
+    assert words in refused(survey, *arguments)

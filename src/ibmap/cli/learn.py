@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,23 +15,34 @@ if TYPE_CHECKING:
     from ibmap.graph import Graph
     from ibmap.learners import Learned
 
-#: learners by name; each is a function of (data, test) and keyword-only options that returns a ``Learned``
-LEARNERS = {
-    "ibmap-hc": "ibmap.learners:ibmap_hc",
-}
-
 Pairs = Annotated[list[str] | None, typer.Option(metavar="X,Y", help="An edge that must be there; repeat.")]
 NoPairs = Annotated[list[str] | None, typer.Option(metavar="X,Y", help="An edge that must not; repeat.")]
 
 
 def learn(
     file: options.File,
-    learner: Annotated[str, typer.Option(metavar="NAME", help="The search: ibmap-hc.")] = "ibmap-hc",
-    test: options.Test = "bayesian",
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="The search: ibmap-hc, gsmn, hhc-mn or mi.")
+    ] = "ibmap-hc",
+    test: Annotated[str | None, typer.Option(metavar="NAME", help=f"{options.TESTS} [bayesian].")] = None,
     prior: options.Prior = None,
     prior_counts: options.PriorCounts = None,
     combine: options.Combine = None,
     slices: options.Slices = None,
+    ties: options.Ties = None,
+    alpha: options.Alpha = None,
+    symmetry: Annotated[
+        str | None, typer.Option(metavar="KIND", help="An edge needs one end (or) or both (and).")
+    ] = None,
+    max_condition: Annotated[
+        int | None, typer.Option(metavar="N", help="hhc-mn: largest conditioning set [any].")
+    ] = None,
+    max_neighbours: Annotated[
+        int | None, typer.Option(metavar="K", help="mi: neighbours that a variable may choose [any].")
+    ] = None,
+    factor: Annotated[
+        float | None, typer.Option(metavar="F", help="mi: threshold, in mean mutual informations [1.5].")
+    ] = None,
     patience: Annotated[
         int | None, typer.Option(metavar="K", help="Try K more pairs before giving up [0].")
     ] = None,
@@ -52,13 +62,26 @@ def learn(
     top: Annotated[int, typer.Option(metavar="N", min=0, help="How many edges to show.")] = 10,
 ) -> None:
     """Learn a network from a file, show it and write it."""
-    search = find_learner(learner)
+    search = options.chosen_learner(learner)
     with folder.output_folder(out):
         data = options.read_table(file, missing, discretize, bins)
-        how = options.chosen_test(
-            test, data, prior=prior, prior_counts=prior_counts, combine=combine, slices=slices
-        )
+        about_test: dict[str, Any] = {
+            "prior": prior,
+            "prior_counts": prior_counts,
+            "combine": combine,
+            "slices": slices,
+            "ties": ties,
+            "alpha": alpha,
+        }
+        if "test" in signature(search).parameters:
+            about_test = {"test": options.chosen_test(test or "bayesian", data, **about_test)}
         wishes = {
+            "test": test,
+            **about_test,
+            "symmetry": symmetry,
+            "max_condition": max_condition,
+            "max_neighbours": max_neighbours,
+            "factor": factor,
             "patience": patience,
             "start": read_graph(start) if start is not None else None,
             "required": [options.pair(text, "--require", data) for text in require or []] or None,
@@ -66,18 +89,10 @@ def learn(
             "n_jobs": jobs,
         }
         with screen.progress() as callback:
-            learned = search(data, how, **supported(search, learner, {**wishes, "callback": callback}))
+            learned = search(data, **supported(search, learner, {**wishes, "callback": callback}))
         if out is not None:
             folder.write_together(out, result_files(learned))
     show(learned, out, as_json, top)
-
-
-def find_learner(name: str) -> Callable[..., "Learned"]:
-    """Return the function behind a name."""
-    if name not in LEARNERS:
-        raise RequestError(f"unknown learner {name!r}; there are {', '.join(LEARNERS)}")
-    module, _, function = LEARNERS[name].partition(":")
-    return getattr(import_module(module), function)  # type: ignore[no-any-return]
 
 
 def supported(search: Callable[..., Any], name: str, wishes: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +102,7 @@ def supported(search: Callable[..., Any], name: str, wishes: dict[str, Any]) -> 
     wanted = {wish: value for wish, value in wishes.items() if value is not None}
     for wish in [wish for wish in wanted if wish not in known]:
         if wanted.pop(wish) is not None and wish != "callback":
-            raise RequestError(f"{name} has no option --{words.get(wish, wish)}")
+            raise RequestError(f"{name} has no option --{words.get(wish, wish).replace('_', '-')}")
     return wanted
 
 

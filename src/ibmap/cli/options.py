@@ -1,5 +1,6 @@
 """Options that verbs share, and what they become: a table, a test, names."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +13,10 @@ from ibmap.errors import RequestError
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.independence import IndependenceTest
+    from ibmap.learners import Learned
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV (or other delimited text) or Parquet file.")]
-Test = Annotated[
-    str, typer.Option(metavar="NAME", help="bayesian, chi-square, g-square or mutual-information.")
-]
+TESTS = "bayesian, chi-square, g-square or mutual-information"
 Prior = Annotated[
     str | None,
     typer.Option(metavar="P", help="Prior probability of independence, or a CSV with x, y, prior [0.5]."),
@@ -27,6 +27,10 @@ PriorCounts = Annotated[
 ]
 Combine = Annotated[str | None, typer.Option(metavar="KIND", help="slices or global [slices].")]
 Slices = Annotated[str | None, typer.Option(metavar="KIND", help="observed or all [observed].")]
+Ties = Annotated[
+    str | None, typer.Option(metavar="KIND", help="If the data say nothing: independent or dependent.")
+]
+Alpha = Annotated[float | None, typer.Option(metavar="A", help="Level of chi-square and g-square [0.05].")]
 Missing = Annotated[
     str, typer.Option(metavar="KIND", help="Missing values: error, drop, category or testwise.")
 ]
@@ -42,6 +46,14 @@ def read_table(file: Path, missing: str, discretize: str | None, bins: int | Non
     from ibmap.data import load
 
     return load(file, missing=missing, discretize=discretize, bins=bins)
+
+
+def chosen_learner(name: str) -> Callable[..., "Learned"]:
+    """Return the learner of this name: a function of a table and options."""
+    import_numba()
+    from ibmap.learners import find_learner
+
+    return find_learner(name)
 
 
 def chosen_test(name: str, data: "CategoricalData", **given: Any) -> "IndependenceTest":

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ibmap.learners import Learned, Step
+    from ibmap.learners import Learned, Step, Visit
 
 NEAR_MISSES = 3  #: pairs without an edge that are shown below the edges
 WIDE = 160  #: columns when stdout is no terminal
@@ -64,7 +64,7 @@ def headline(learned: "Learned") -> str:
 def provenance(learned: "Learned") -> str:
     """Return how the network came about."""
     parts = [f"{learned.learner}, test {learned.test}", counted(learned.n_tests, "test")]
-    parts.append(counted(learned.n_iter, "ascent"))
+    parts.append(counted(learned.n_iter, learned.iterations))
     if not math.isnan(learned.score):
         parts.append(f"score {learned.score:.3f}")
     return "; ".join(parts)
@@ -96,9 +96,10 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("strongest edges", overflow="fold")
+    has_posteriors = learned.pair_scores is not None
+    table.add_column("strongest edges" if has_posteriors else "edges", overflow="fold")
     table.add_column("", overflow="fold")
-    table.add_column("posterior", justify="right", no_wrap=True)
+    table.add_column("posterior" if has_posteriors else "", justify="right", no_wrap=True)
     rows = learned.edges(near_misses).rows()
     shown = [row for row in rows if row[5]][:top]
     for x, y, _, log_xy, log_yx, _ in shown:
@@ -122,9 +123,9 @@ def _posterior(log_xy: float, log_yx: float) -> str:
 
 @contextmanager
 def progress() -> Iterator[Any]:
-    """Show a line while the block runs, if stderr is a terminal; yields a callback for ascents, or None.
+    """Show a line while the block runs, if stderr is a terminal; yields a callback for steps, or None.
 
-    The callback only notes the last ascent; a thread draws it a few times a second.
+    The callback only notes the last step; a thread draws it a few times a second.
     """
     if not sys.stderr.isatty():
         yield None
@@ -142,14 +143,18 @@ class _Line:
     def __init__(self) -> None:
         self._began = perf_counter()
         self._edges = 0
-        self._last: Step | None = None
+        self._last: Step | Visit | None = None
 
-    def __call__(self, step: "Step") -> None:
-        self._edges = (0 if step.n == 1 else self._edges) + (1 if step.added else -1)
+    def __call__(self, step: "Step | Visit") -> None:
         self._last = step
+        if hasattr(step, "neighbours"):
+            return
+        self._edges = (0 if step.n == 1 else self._edges) + (1 if step.added else -1)
 
     def __rich__(self) -> str:
         seconds = perf_counter() - self._began
+        if self._last is not None and hasattr(self._last, "neighbours"):
+            return f"learning: {counted(self._last.n, 'variable')} visited, {seconds:.0f} s"
         if self._last is not None:
             edges, score = counted(self._edges, "edge"), f"{self._last.score:.3f}"
             return f"learning: {counted(self._last.n, 'ascent')}, {edges}, score {score}, {seconds:.0f} s"

@@ -23,20 +23,13 @@ def answer(
     given: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="What is known; repeat for names with commas.")
     ] = None,
-    how: Annotated[
-        str,
-        typer.Option("--test", metavar="NAME", help="bayesian, chi-square, g-square, mutual-information."),
-    ] = "bayesian",
+    how: Annotated[str, typer.Option("--test", metavar="NAME", help=f"{options.TESTS}.")] = "bayesian",
     prior: options.Prior = None,
     prior_counts: options.PriorCounts = None,
     combine: options.Combine = None,
     slices: options.Slices = None,
-    ties: Annotated[
-        str | None, typer.Option(metavar="KIND", help="If the data say nothing: independent or dependent.")
-    ] = None,
-    alpha: Annotated[
-        float | None, typer.Option(metavar="A", help="Level of chi-square and g-square [0.05].")
-    ] = None,
+    ties: options.Ties = None,
+    alpha: options.Alpha = None,
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,

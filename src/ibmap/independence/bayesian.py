@@ -1,5 +1,6 @@
 """The Bayesian test of conditional independence (SPEC section 1): options in, log posteriors out."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,12 @@ class BoundBayesianTest:
         factors = np.empty(max(1, self.counts.n_rows))
         scratch = Scratch(*counts, *log_odds, by_level, members, room, factors, np.empty(n), np.empty(n))
         return new_sets(self.counts.n_rows, widest), scratch
+
+    def with_own_room(self) -> "BoundBayesianTest":
+        """Return the same test for another thread."""
+        other = copy(self)
+        other.sets, other.scratch = self.workspace()
+        return other
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
         """Test x against each of many ys, one conditioning set."""

@@ -38,7 +38,8 @@ class Learned:
     learner, test : str
         What found it, with the options that matter.
     n_rows, n_tests, n_iter : int
-        Rows of the table, tests performed, iterations (ascents).
+        Rows of the table, tests performed, iterations: ascents, or variables visited by learners without a
+        score.
     seconds : float
         Wall time of the search.
     backend : str or None
@@ -63,6 +64,11 @@ class Learned:
     pair_scores: Floats | None = field(default=None, repr=False)
     history: Sequence[Step] = field(default=(), repr=False)
 
+    @property
+    def iterations(self) -> str:
+        """What ``n_iter`` counts: "ascent", or "variable" for learners without a score."""
+        return "variable" if np.isnan(self.score) else "ascent"
+
     def edges(self, near_misses: int = NEAR_MISSES) -> Any:
         """Return a frame of edges and near misses, the most credible first.
 
@@ -83,7 +89,7 @@ class Learned:
             f"  learned by   {self.learner}",
             f"  with test    {self.test}",
             f"  from         {self.n_rows} rows",
-            f"  performed    {self.n_tests} tests, {self.n_iter} ascents",
+            f"  performed    {self.n_tests} tests, {self.n_iter} {self.iterations}s",
             f"  took         {self.seconds:.3g} s",
         ]
         if not np.isnan(self.score):

@@ -1,0 +1,32 @@
+"""Learners by name, imported when they are first used."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from ibmap.learners.learned import Learned
+
+#: each is a function of (data, test) and keyword-only options that returns a ``Learned``; "mi" takes no test
+LEARNERS = {
+    "ibmap-hc": "ibmap.learners:ibmap_hc",
+    "gsmn": "ibmap.learners:gsmn",
+    "hhc-mn": "ibmap.learners:hhc_mn",
+    "mi": "ibmap.learners:mutual_information",
+}
+
+
+def find_learner(name: str) -> Callable[..., "Learned"]:
+    """Return the function behind a name.
+
+    Examples
+    --------
+    >>> find_learner("hhc-mn").__name__
+    'hhc_mn'
+    """
+    if name not in LEARNERS:
+        raise RequestError(f"unknown learner {name!r}; there are {', '.join(LEARNERS)}")
+    module, _, function = LEARNERS[name].partition(":")
+    return getattr(import_module(module), function)  # type: ignore[no-any-return]

@@ -1,0 +1,217 @@
+"""The paper's rivals of IBMAP as scikit-learn estimators."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ibmap.data import CategoricalData
+from ibmap.learners.gsmn import gsmn
+from ibmap.learners.hhc_mn import hhc_mn
+from ibmap.learners.learned import Learned
+from ibmap.learners.local import Callback
+from ibmap.learners.mutual_information import mutual_information
+from ibmap.learners.structure_learner import StructureLearner
+
+
+class GSMN(StructureLearner):
+    """Learn a Markov network by growing and shrinking the blanket of every variable.
+
+    Parameters
+    ----------
+    test : IndependenceTest, str, callable or None
+        Who decides about independence; None is :class:`BayesianTest` with its defaults.
+    symmetry : {"or", "and"}
+        Whether an edge needs one end that has chosen the other, or both.
+    missing : {"error", "drop", "category", "testwise"}
+        What to do with missing values; see :class:`ibmap.IBMAP`.
+    discretize : {"equal-width", "quantile"} or None
+        How to cut continuous columns; None refuses them.
+    bins : int, mapping or None
+        How many bins, or which edges for which column; None lets the number of rows decide.
+    n_jobs : int or None
+        Threads; None is one, -1 all cores. The result does not depend on it.
+    callback : callable or None
+        Called with a :class:`Visit` after every variable; the search ends when it returns True.
+
+    Attributes
+    ----------
+    graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
+        As in every learner. There are no posteriors of edges; ``n_iter_`` counts variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> smoke = rng.integers(2, size=300)
+    >>> cough = smoke ^ (rng.random(300) < 0.2)
+    >>> net = GSMN().fit({"smoke": smoke, "cough": cough, "tea": rng.integers(2, size=300)})
+    >>> net.graph_.blanket("cough")
+    ('smoke',)
+    """
+
+    def __init__(
+        self,
+        test: Any = None,
+        *,
+        symmetry: str = "or",
+        missing: str = "error",
+        discretize: str | None = None,
+        bins: int | Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+        callback: Callback = None,
+    ) -> None:
+        self.test = test
+        self.symmetry = symmetry
+        self.missing = missing
+        self.discretize = discretize
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learn(self, data: CategoricalData) -> Learned:
+        return gsmn(
+            data,
+            self.test,
+            symmetry=self.symmetry,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+        )
+
+
+class HHCMN(StructureLearner):
+    """Learn a Markov network by interleaved HITON-PC, without orienting edges.
+
+    Parameters
+    ----------
+    test : IndependenceTest, str, callable or None
+        Who decides about independence; None is :class:`BayesianTest` with its defaults.
+    max_condition : int or None
+        Largest conditioning set that is tried; None tries subsets of every size.
+    symmetry : {"and", "or"}
+        Whether an edge needs one end that has chosen the other, or both.
+    missing : {"error", "drop", "category", "testwise"}
+        What to do with missing values; see :class:`ibmap.IBMAP`.
+    discretize : {"equal-width", "quantile"} or None
+        How to cut continuous columns; None refuses them.
+    bins : int, mapping or None
+        How many bins, or which edges for which column; None lets the number of rows decide.
+    n_jobs : int or None
+        Threads; None is one, -1 all cores. The result does not depend on it.
+    callback : callable or None
+        Called with a :class:`Visit` after every variable; the search ends when it returns True.
+
+    Attributes
+    ----------
+    graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
+        As in every learner. There are no posteriors of edges; ``n_iter_`` counts variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> smoke = rng.integers(2, size=300)
+    >>> cough = smoke ^ (rng.random(300) < 0.2)
+    >>> net = HHCMN().fit({"smoke": smoke, "cough": cough, "tea": rng.integers(2, size=300)})
+    >>> net.graph_.blanket("cough")
+    ('smoke',)
+    """
+
+    def __init__(
+        self,
+        test: Any = None,
+        *,
+        max_condition: int | None = None,
+        symmetry: str = "and",
+        missing: str = "error",
+        discretize: str | None = None,
+        bins: int | Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+        callback: Callback = None,
+    ) -> None:
+        self.test = test
+        self.max_condition = max_condition
+        self.symmetry = symmetry
+        self.missing = missing
+        self.discretize = discretize
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learn(self, data: CategoricalData) -> Learned:
+        return hhc_mn(
+            data,
+            self.test,
+            max_condition=self.max_condition,
+            symmetry=self.symmetry,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+        )
+
+
+class MutualInformation(StructureLearner):
+    """Join every variable with those whose mutual information is well above the mean.
+
+    Parameters
+    ----------
+    factor : float
+        Neighbours have more mutual information than ``factor`` times the mean of all pairs.
+    max_neighbours : int or None
+        How many neighbours a variable may choose, the strongest first; None is any number.
+    symmetry : {"or", "and"}
+        Whether an edge needs one end that has chosen the other, or both.
+    missing : {"error", "drop", "category", "testwise"}
+        What to do with missing values; see :class:`ibmap.IBMAP`.
+    discretize : {"equal-width", "quantile"} or None
+        How to cut continuous columns; None refuses them.
+    bins : int, mapping or None
+        How many bins, or which edges for which column; None lets the number of rows decide.
+    n_jobs : int or None
+        Threads; None is one, -1 all cores. The result does not depend on it.
+    callback : callable or None
+        Called with a :class:`Visit` after every variable; the search ends when it returns True.
+
+    Attributes
+    ----------
+    graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
+        As in every learner. There are no posteriors of edges; ``n_iter_`` counts variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> smoke = rng.integers(2, size=300)
+    >>> cough = smoke ^ (rng.random(300) < 0.2)
+    >>> net = MutualInformation().fit({"smoke": smoke, "cough": cough, "tea": rng.integers(2, size=300)})
+    >>> net.graph_.blanket("cough")
+    ('smoke',)
+    """
+
+    def __init__(
+        self,
+        *,
+        factor: float = 1.5,
+        max_neighbours: int | None = None,
+        symmetry: str = "or",
+        missing: str = "error",
+        discretize: str | None = None,
+        bins: int | Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+        callback: Callback = None,
+    ) -> None:
+        self.factor = factor
+        self.max_neighbours = max_neighbours
+        self.symmetry = symmetry
+        self.missing = missing
+        self.discretize = discretize
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learn(self, data: CategoricalData) -> Learned:
+        return mutual_information(
+            data,
+            factor=self.factor,
+            max_neighbours=self.max_neighbours,
+            symmetry=self.symmetry,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+        )
