@@ -17,8 +17,13 @@ from ibmap import _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "_jit"}
-BELOW: dict[str, set[str]] = {"errors": set(), "_jit": set(), "_graph_parts": {"errors"}}
+FOUNDATIONS = {"errors", "_jit", "_random"}
+BELOW: dict[str, set[str]] = {
+    "errors": set(),
+    "_jit": set(),
+    "_random": {"errors"},
+    "_graph_parts": {"errors"},
+}
 BELOW["graph"] = {"errors", "_graph_parts"}
 BELOW["data"] = FOUNDATIONS
 BELOW["counts"] = {"data"} | FOUNDATIONS
@@ -26,6 +31,8 @@ BELOW["independence"] = {"counts", "graph"} | BELOW["counts"]
 BELOW["scores"] = {"independence"} | BELOW["independence"]
 BELOW["learners"] = {"scores"} | BELOW["scores"]
 BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
+BELOW["metrics"] = {"independence"} | BELOW["independence"]
+BELOW["datasets"] = {"data"} | FOUNDATIONS
 BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
 BELOW["cli"] = {"experiments"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything

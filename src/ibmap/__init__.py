@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from ibmap.learners.rivals import GSMN as GSMN
     from ibmap.learners.rivals import HHCMN as HHCMN
     from ibmap.learners.rivals import MutualInformation as MutualInformation
+    from ibmap.metrics import FMeasure as FMeasure
+    from ibmap.metrics import accuracy as accuracy
+    from ibmap.metrics import f_measure as f_measure
+    from ibmap.metrics import hamming as hamming
+    from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
@@ -39,6 +44,7 @@ _HOME = {
     "BayesianTest": "ibmap.independence",
     "CategoricalData": "ibmap.data",
     "ChiSquareTest": "ibmap.independence",
+    "FMeasure": "ibmap.metrics",
     "FunctionTest": "ibmap.independence",
     "GSquareTest": "ibmap.independence",
     "Graph": "ibmap.graph",
@@ -47,11 +53,15 @@ _HOME = {
     "MutualInformationTest": "ibmap.independence",
     "OracleTest": "ibmap.independence",
     "Visit": "ibmap.learners",
+    "accuracy": "ibmap.metrics",
+    "f_measure": "ibmap.metrics",
     "gsmn": "ibmap.learners",
+    "hamming": "ibmap.metrics",
     "hhc_mn": "ibmap.learners",
     "ibmap_hc": "ibmap.learners",
     "load": "ibmap.data",
     "mutual_information": "ibmap.learners",
+    "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
 }
 

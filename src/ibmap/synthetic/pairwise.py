@@ -62,6 +62,11 @@ class PairwiseModel:
         couplings = (log_phi[:, 0, 0] - log_phi[:, 0, 1]) + (log_phi[:, 1, 1] - log_phi[:, 1, 0])
         return cls(graph, fields, couplings)
 
+    @property
+    def cardinalities(self) -> NDArray[np.int64]:
+        """Number of levels of each variable: two."""
+        return np.full(self.graph.n_variables, 2, dtype=np.int64)
+
     def log_weight(self, states: ArrayLike) -> NDArray[np.float64]:
         """Return the logarithm of the unnormalised probability of each row of 0s and 1s."""
         x = np.asarray(states, dtype=np.float64)

@@ -3,9 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._random import RandomState, generator
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
-from ibmap.synthetic.gibbs import SWEEPS, RandomState, generator, sample
+from ibmap.synthetic.factors import MOST_LEVELS, FactorModel
+from ibmap.synthetic.gibbs import SWEEPS, Model, sample
 from ibmap.synthetic.pairwise import PairwiseModel
 from ibmap.synthetic.world import World
 
@@ -16,26 +18,37 @@ def random_network(
     n_variables: int,
     tau: float,
     *,
+    levels: int = 2,
     potentials: str = "random",
     log_odds: float = 1.0,
     random_state: RandomState = None,
-) -> PairwiseModel:
+) -> Model:
     """Draw a network with n·tau/2 edges (rounded down), every set of so many pairs equally likely.
 
     Parameters
     ----------
     n_variables : int
-        Number of binary variables, named x0, x1, ...
+        Number of variables, named x0, x1, ...
     tau : float
         Mean number of neighbours of a variable.
+    levels : int
+        Number of levels of every variable.
     potentials : {"random", "symmetric"}
         "random": three of the four entries of φ(X, Y) are uniform in (0, 1] and the other one, drawn at
         random, is solved; this brings strong node fields. "symmetric": φ00 = φ11 and φ01 = φ10, so that
-        every variable is a fair coin.
+        every variable is a fair coin. With more than two levels, "symmetric" is φ(a, b) = w if a = b, else 1
+        (a Potts model: all levels are equally likely), and "random" multiplies that by u_a v_b, all of them
+        uniform in (0, 1].
     log_odds : float
-        log(φ00 φ11 / (φ01 φ10)), the same for every edge.
+        log(φ00 φ11 / (φ01 φ10)), the same for every edge; with more levels log(φaa φbb / (φab φba)), the same
+        for every two levels of every edge.
     random_state : int, numpy.random.Generator or None
         Seed or source of randomness.
+
+    Returns
+    -------
+    PairwiseModel, or FactorModel if there are more than two levels
+        The edges do not depend on levels, potentials and log-odds.
 
     Examples
     --------
@@ -47,9 +60,14 @@ def random_network(
         raise RequestError(f"unknown potentials {potentials!r}: use 'random' or 'symmetric'")
     if not np.isfinite(log_odds):
         raise RequestError(f"log_odds must be finite, not {log_odds}")
+    if not 2 <= levels <= MOST_LEVELS:
+        raise RequestError(f"levels must lie between 2 and {MOST_LEVELS}, not {levels}")
     rng = generator(random_state)
     pairs = _random_pairs(n_variables, tau, rng)
     graph = Graph.from_pairs(pairs, [f"x{i}" for i in range(n_variables)])
+    if levels > 2:
+        factors = _potts_log_factors(graph.n_edges, levels, log_odds, rng if potentials == "random" else None)
+        return FactorModel(graph, tuple(np.zeros((n_variables, levels))), tuple(factors))
     if potentials == "random":
         log_factors = _random_log_factors(graph.n_edges, log_odds, rng)
     else:
@@ -62,18 +80,20 @@ def simulate_random(
     tau: float,
     n_rows: int,
     *,
+    levels: int = 2,
     potentials: str = "random",
     log_odds: float = 1.0,
     sweeps: int = SWEEPS,
+    thin: int | None = None,
     random_state: RandomState = 0,
 ) -> World:
-    """Draw a random network and independent rows from it.
+    """Draw a random network, and rows from it.
 
     Parameters
     ----------
-    n_variables, tau, potentials, log_odds, random_state
+    n_variables, tau, levels, potentials, log_odds, random_state
         As in :func:`random_network`.
-    n_rows, sweeps
+    n_rows, sweeps, thin
         As in :func:`ibmap.synthetic.sample`. More rows from the same seed begin with the same rows.
 
     Examples
@@ -85,8 +105,10 @@ def simulate_random(
     (100, 20)
     """
     rng = generator(random_state)
-    model = random_network(n_variables, tau, potentials=potentials, log_odds=log_odds, random_state=rng)
-    return World(sample(model, n_rows, sweeps=sweeps, random_state=rng), model)
+    model = random_network(
+        n_variables, tau, levels=levels, potentials=potentials, log_odds=log_odds, random_state=rng
+    )
+    return World(sample(model, n_rows, sweeps=sweeps, thin=thin, random_state=rng), model)
 
 
 def _random_pairs(n: int, tau: float, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -105,4 +127,15 @@ def _random_log_factors(n_edges: int, log_odds: float, rng: np.random.Generator)
     solved = (np.arange(n_edges), rng.integers(4, size=n_edges))
     log_phi[solved] = 0.0
     log_phi[solved] = _SIGNS[solved[1]] * (log_odds - log_phi @ _SIGNS)
+    return log_phi
+
+
+def _potts_log_factors(
+    n_edges: int, levels: int, log_odds: float, rng: np.random.Generator | None
+) -> NDArray[np.float64]:
+    """Return log φ(a, b) = log_odds / 2 if a = b, else 0, plus random fields if there is a source of them."""
+    log_phi = np.tile(np.eye(levels) * log_odds / 2, (n_edges, 1, 1))
+    if rng is not None:
+        log_u, log_v = np.log(1.0 - rng.random((2, n_edges, levels)))
+        log_phi += log_u[:, :, None] + log_v[:, None, :]
     return log_phi

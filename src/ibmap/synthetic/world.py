@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap.data import CategoricalData
 from ibmap.graph import Graph
-from ibmap.synthetic.pairwise import PairwiseModel
+from ibmap.synthetic.gibbs import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,12 +18,12 @@ class World:
     ----------
     data : ndarray of uint8, shape (n_rows, n_variables)
         Column i belongs to variable ``graph.names[i]``.
-    model : PairwiseModel
+    model : PairwiseModel or FactorModel
         The distribution that the rows were drawn from.
     """
 
     data: NDArray[np.uint8]
-    model: PairwiseModel
+    model: Model
 
     def __post_init__(self) -> None:
         frozen = self.data.view()
@@ -33,6 +34,11 @@ class World:
     def graph(self) -> Graph:
         """The true structure."""
         return self.model.graph
+
+    def to_table(self) -> CategoricalData:
+        """Return the rows as a table for learners; it knows the levels that no row happens to have, too."""
+        levels = tuple(tuple(range(n)) for n in self.model.cardinalities.tolist())
+        return CategoricalData(self.data.T.astype(np.int16), self.graph.names, levels)
 
     def __repr__(self) -> str:
         return f"World({len(self.data)} rows, {self.graph!r})"

@@ -1,0 +1,188 @@
+"""How good is a learned graph: against the truth, or against data that it has not seen."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._random import RandomState, generator
+from ibmap.errors import RequestError
+from ibmap.graph import Graph
+
+Ints = NDArray[np.int64]
+
+AT_ONCE = 4096  #: questions that are drawn and answered together
+
+
+class FMeasure(NamedTuple):
+    """Precision, recall and their harmonic mean."""
+
+    precision: float
+    recall: float
+    f: float
+
+
+def hamming(learned: Graph, truth: Graph) -> int:
+    """Return the number of wrong pairs: false edges plus missing edges.
+
+    Examples
+    --------
+    >>> hamming(Graph("abc", [("a", "b")]), Graph("abc", [("b", "c")]))
+    2
+    """
+    return learned.n_edges + truth.n_edges - 2 * _n_shared(learned, truth)
+
+
+def f_measure(learned: Graph, truth: Graph, *, of: str = "independences") -> FMeasure:
+    """Return precision, recall and F = 2 · precision · recall / (precision + recall).
+
+    Parameters
+    ----------
+    learned, truth : Graph
+        Two graphs of the same variables.
+    of : {"independences", "edges"}
+        What is found and what is true: pairs without an edge, as in the paper, or edges. On sparse graphs
+        nearly all pairs have no edge, and the first is near 1 even for the empty graph: look at both.
+
+    Returns
+    -------
+    FMeasure
+        Where nothing was found the precision is 1 (nothing found is wrong), where nothing was to be found the
+        recall is 1 (nothing is missing); F is 0 if both are 0.
+
+    Examples
+    --------
+    >>> truth = Graph("abcd", [("a", "b"), ("b", "c")])
+    >>> f_measure(Graph("abcd", [("a", "b")]), truth)
+    FMeasure(precision=0.8, recall=1.0, f=0.888888888888889)
+    >>> f_measure(Graph("abcd", [("a", "b")]), truth, of="edges")
+    FMeasure(precision=1.0, recall=0.5, f=0.6666666666666666)
+    """
+    if of not in ("independences", "edges"):
+        raise RequestError(f"of must be 'independences' or 'edges', not {of!r}")
+    found, true, both = learned.n_edges, truth.n_edges, _n_shared(learned, truth)
+    if of == "independences":
+        n_pairs = truth.n_variables * (truth.n_variables - 1) // 2
+        found, true, both = n_pairs - found, n_pairs - true, n_pairs - found - true + both
+    precision = both / found if found else 1.0
+    recall = both / true if true else 1.0
+    total = precision + recall
+    return FMeasure(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def accuracy(
+    graph: Graph,
+    data: Any,
+    *,
+    test: Any = None,
+    queries: str | int = "formula",
+    random_state: RandomState = 0,
+) -> float:
+    """Return the share of conditional independences on which a graph and unseen data agree.
+
+    A query asks whether x and y are independent given Z. The graph says yes if Z separates them, the data say
+    yes if the test does. Pairs and sets are drawn at random; every size of Z, from 0 to n - 2, comes equally
+    often.
+
+    Parameters
+    ----------
+    graph : Graph
+        What was learned, from other rows.
+    data : table
+        The test set: a :class:`ibmap.CategoricalData`, or anything that :func:`ibmap.load` takes, with the
+        variables of the graph. Best cut from the whole table by :func:`ibmap.datasets.split`: the Bayesian
+        test counts the levels of the whole table, not of the test set.
+    test : test, str or None
+        The test that asks the data; by default the Bayesian one. Where the data say nothing, as with one row
+        in every slice, it decides by its option ``ties``.
+    queries : {"formula", "per-size"} or int
+        "formula": 100 · n (n - 1) / 2 queries in all, that is 50 n per size; "per-size": 100 per size; a
+        number: so many per size. The paper says both of the first two.
+    random_state : int, numpy.random.Generator or None
+        Seed or source of randomness for the queries: the same seed asks all graphs the same.
+
+    Examples
+    --------
+    >>> rain = np.repeat([0, 1], 50)
+    >>> table = {"rain": rain, "wet": rain, "tea": np.tile([0, 1], 50)}
+    >>> accuracy(Graph(["rain", "wet", "tea"], [("rain", "wet")]), table)
+    1.0
+    """
+    from ibmap.counts import LocalCounts
+    from ibmap.data import load
+    from ibmap.independence import as_test
+    from ibmap.independence.batches import decide_each
+
+    table = load(data)
+    if len(table.names) < 2:
+        raise RequestError("accuracy needs at least two variables")
+    _check_same_variables(graph.names, table.names, "the graph", "the table")
+    ordered = graph.permute(table.names)
+    bound = as_test(test).bind(LocalCounts(table))
+    matches = total = 0
+    for order, sizes in _drawn_queries(len(table.names), queries, generator(random_state)):
+        x, y, given = order[:, 0], order[:, 1], order[:, 2:]
+        by_graph = separated_each(ordered, x, y, given, sizes)
+        by_data = decide_each(bound, x.copy(), y.copy(), given, sizes)
+        matches += int((by_graph == by_data).sum())
+        total += len(order)
+    return matches / total
+
+
+def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> NDArray[np.bool_]:
+    """Tell for every i whether the first ``sizes[i]`` of ``given[i]`` separate x_i from y_i (positions).
+
+    Examples
+    --------
+    >>> chain = Graph("abc", [("a", "b"), ("b", "c")])
+    >>> ends = np.array([[0, 2], [0, 2]])
+    >>> separated_each(chain, ends[:, 0], ends[:, 1], np.array([[1], [1]]), np.array([0, 1]))
+    array([False,  True])
+    """
+    rows = np.arange(len(xs))
+    allowed = np.ones((len(xs), graph.n_variables), dtype=np.bool_)
+    place = np.arange(given.shape[1]) < sizes[:, None]
+    allowed[np.nonzero(place)[0], given[place]] = False
+    joined = graph.adjacency.astype(np.float32)
+    reached = np.zeros_like(allowed)
+    reached[rows, xs] = True
+    frontier = reached
+    while frontier.any():  # all walks take a step at once
+        frontier = (frontier.astype(np.float32) @ joined > 0) & allowed & ~reached
+        reached = reached | frontier
+    return ~reached[rows, ys]
+
+
+def _drawn_queries(n: int, queries: str | int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:
+    """Yield random orders of the variables, x and y first, and how many of the others are in Z."""
+    named = {"formula": 50 * n, "per-size": 100}
+    per_size = named.get(queries) if isinstance(queries, str) else queries
+    if not isinstance(per_size, int | np.integer) or isinstance(queries, bool) or per_size < 1:
+        raise RequestError(f"queries must be 'formula', 'per-size' or a positive number, not {queries!r}")
+    sizes = np.tile(np.arange(n - 1), per_size)
+    for first in range(0, len(sizes), AT_ONCE):
+        some = sizes[first : first + AT_ONCE]
+        yield rng.random((len(some), n)).argsort(axis=1), some
+
+
+def _n_shared(learned: Graph, truth: Graph) -> int:
+    """Return the number of edges that both graphs have."""
+    _check_same_variables(learned.names, truth.names, "the learned graph", "the true one")
+    n = max(truth.n_variables, 1)
+    one, other = (
+        pairs[:, 0] * n + pairs[:, 1] for pairs in (learned.permute(truth.names).pairs, truth.pairs)
+    )
+    return len(np.intersect1d(one, other, assume_unique=True))
+
+
+def _check_same_variables(one: Iterable[str], other: Iterable[str], here: str, there: str) -> None:
+    """Refuse to compare what has different variables."""
+    first, second = dict.fromkeys(one), dict.fromkeys(other)
+    lacking = []
+    for where, names in ((there, first.keys() - second.keys()), (here, second.keys() - first.keys())):
+        some = sorted(names)[:3]
+        if some:
+            lacking.append(f"{where} lacks {', '.join(map(repr, some))}{' and more' * (len(names) > 3)}")
+    if lacking:
+        raise RequestError(f"different variables: {'; '.join(lacking)}")
