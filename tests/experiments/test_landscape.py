@@ -7,7 +7,7 @@ from ibmap.counts import LocalCounts
 from ibmap.data import CategoricalData
 from ibmap.errors import RequestError
 from ibmap.experiments import landscape
-from ibmap.experiments.fits import random_world
+from ibmap.experiments.fits import RANDOM, random_world
 from ibmap.independence import BayesianTest
 from ibmap.scores import IBScore
 from reference.score import ib_score
@@ -24,7 +24,7 @@ def adjacency_of(bits: int) -> np.ndarray:
 
 @pytest.mark.parametrize("rows", [10, 100])
 def test_fast_scores_of_six_variables_are_those_of_the_reference(rows):
-    table = random_world(6, 2, 1000, "random", 1.0, 0, 0).first(rows)
+    table = random_world(6, 2, 1000, "random", RANDOM, 0).first(rows)
     scores = landscape.score_all(table)
     assert scores.shape == (2**15,)
     sample = np.random.default_rng(0).choice(2**15, size=200, replace=False)
@@ -33,7 +33,7 @@ def test_fast_scores_of_six_variables_are_those_of_the_reference(rows):
 
 
 def test_fast_scores_are_those_of_the_search():
-    table = random_world(6, 4, 1000, "random", 1.0, 0, 1).first(1000)
+    table = random_world(6, 4, 1000, "random", RANDOM, 1).first(1000)
     scores = landscape.score_all(table)
     test = BayesianTest().bind(LocalCounts(table))
     for bits in np.random.default_rng(1).choice(2**15, size=300, replace=False):
@@ -53,7 +53,7 @@ def test_three_levels_too():
 
 
 def test_some_structures_of_twenty_variables():
-    world = random_world(20, 2, 1000, "random", 1.0, 0, 0)
+    world = random_world(20, 2, 1000, "random", RANDOM, 0)
     adjacency, distance = landscape.sample_structures(world.truth.adjacency, 1, 7)
     assert distance.tolist() == list(range(191))
     differs = np.triu(adjacency ^ world.truth.adjacency).sum(axis=(1, 2))

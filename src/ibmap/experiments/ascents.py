@@ -3,7 +3,7 @@
 from ibmap.experiments.claims import Claim
 from ibmap.experiments.comparisons import sublinear
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
-from ibmap.experiments.fits import fit, quality, random_world
+from ibmap.experiments.fits import RANDOM, fit, quality, random_world
 from ibmap.experiments.rows import Cell, Measures
 
 SIZES = (4, 12, 16, 20, 24, 30, 50, 75, 100, 200, 500)
@@ -12,9 +12,8 @@ SIZES = (4, 12, 16, 20, 24, 30, 50, 75, 100, 200, 500)
 def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     """Learn one world."""
     n, tau, settings = int(cell["n"]), int(cell["tau"]), setup.settings
-    potentials, log_odds = str(cell["potentials"]), float(settings["log_odds"])
     rows = int(settings["D"])
-    world = random_world(n, tau, rows, potentials, log_odds, int(settings["seed"]), repetition)
+    world = random_world(n, tau, rows, str(cell["potentials"]), settings, repetition)
     graph, effort = fit("ibmap-hc", world.first(rows))
     return {**quality(graph, world.truth), **effort, "edges": graph.n_edges}
 
@@ -31,7 +30,7 @@ STUDY = Study(
     quick={**GRID, "n": (4, 12, 24, 50, 100)},
     repetitions=10,
     quick_repetitions=3,
-    settings={"seed": 0, "log_odds": 1.0, "D": 1000},
+    settings={**RANDOM, "D": 1000},
     run=run,
     cost=cost,
 )

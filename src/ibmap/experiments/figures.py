@@ -20,7 +20,7 @@ STYLES = {
     "ibmap-hc": ("tab:blue", "o"),
     "empty": ("0.6", "x"),
     "mi": ("tab:green", "s"),
-    "mi, k = τ": ("tab:olive", "^"),
+    "mi (k = τ)": ("tab:olive", "^"),
 }
 WIDTH, HEIGHT = 3.3, 2.3  #: of a panel, in inches
 

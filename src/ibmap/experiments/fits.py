@@ -1,12 +1,12 @@
 """Fits with their measures: what the experiments with a known truth have in common."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ibmap.experiments.rows import Measures
+from ibmap.experiments.rows import Measures, Value
 from ibmap.experiments.seeds import seed_of
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ibmap.graph import Graph
 
 PAPER_LEARNERS = ("gsmn", "hhc-mn", "ibmap-hc")
+RANDOM = {"seed": 0, "log_odds": 1.0, "sweeps": 200}  #: how random networks are drawn
 EMPTY = "empty"  #: the graph without edges: what every learner has to beat
 
 
@@ -31,27 +32,28 @@ class Sampled(NamedTuple):
         return CategoricalData(self.codes[:, :n_rows], names, ((0, 1),) * len(names))
 
 
-@lru_cache(maxsize=2)
 def random_world(
-    n: int, tau: int, n_rows: int, potentials: str, log_odds: float, seed: int, repetition: int
+    n: int, tau: int, n_rows: int, potentials: str, settings: Mapping[str, Value], repetition: int
 ) -> Sampled:
     """Draw a random network and rows from it; the seed depends on everything but the number of rows.
 
     With n variables nobody has more than n - 1 neighbours: a larger tau gives the complete graph, as the
     paper's recipe ("the first nτ/2 variable pairs of a random permutation") does.
     """
+    log_odds = float(settings["log_odds"])
+    what = {"world": "random", "n": n, "tau": tau, "potentials": potentials, "log_odds": log_odds}
+    seed = seed_of(int(settings["seed"]), what, repetition)
+    return _random_world(n, min(tau, n - 1), n_rows, potentials, log_odds, int(settings["sweeps"]), seed)
+
+
+@lru_cache(maxsize=2)
+def _random_world(
+    n: int, tau: int, n_rows: int, potentials: str, log_odds: float, sweeps: int, seed: int
+) -> Sampled:
     from ibmap.synthetic import simulate_random
 
-    what = {"world": "random", "n": n, "tau": tau, "potentials": potentials, "log_odds": log_odds}
-    world = simulate_random(
-        n,
-        min(tau, n - 1),
-        n_rows,
-        potentials=potentials,
-        log_odds=log_odds,
-        random_state=seed_of(seed, what, repetition),
-    )
-    return sampled(world)
+    options: dict[str, Any] = {"potentials": potentials, "log_odds": log_odds, "sweeps": sweeps}
+    return sampled(simulate_random(n, tau, n_rows, random_state=seed, **options))
 
 
 def sampled(world: Any) -> Sampled:
@@ -85,7 +87,7 @@ def _warm(learner: str) -> Callable[..., Any]:
     from ibmap.learners.registry import find_learner
 
     search = find_learner(learner)
-    search(random_world(16, 2, 64, "symmetric", 2.0, 0, 0).first(64))
+    search(random_world(16, 2, 64, "symmetric", RANDOM, 0).first(64))
     return search
 
 

@@ -56,7 +56,7 @@ def score_all(data: "CategoricalData") -> Floats:
     --------
     >>> from ibmap.data import load
     >>> score_all(load({"a": [0, 1, 0, 1], "b": [0, 1, 0, 1]})).round(3).tolist()
-    [-2.377, -0.73]
+    [-3.33, -0.419]
     """
     n = data.n_variables
     blankets, _ = all_structures(n)

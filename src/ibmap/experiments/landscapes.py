@@ -10,7 +10,7 @@ from ibmap.experiments import landscape
 from ibmap.experiments.claims import Case, Claim
 from ibmap.experiments.comparisons import falls
 from ibmap.experiments.experiment import Experiment, Landscape, Measure, Setup, Study
-from ibmap.experiments.fits import Sampled, fit, random_world
+from ibmap.experiments.fits import RANDOM, Sampled, fit, random_world
 from ibmap.experiments.results import ENOUGH, Results
 from ibmap.experiments.rows import Cell, Measures, cell_in_words, cells_of
 from ibmap.experiments.seeds import seed_of
@@ -44,10 +44,8 @@ def run_20(cell: Cell, repetition: int, setup: Setup) -> Measures:
 
 
 def _world(n: int, cell: Cell, repetition: int, setup: Setup) -> Sampled:
-    settings = setup.settings
-    potentials, log_odds = str(settings["potentials"]), float(settings["log_odds"])
-    rows = int(GRID["D"][-1])
-    return random_world(n, int(cell["tau"]), rows, potentials, log_odds, int(settings["seed"]), repetition)
+    potentials, rows = str(setup.settings["potentials"]), int(GRID["D"][-1])
+    return random_world(n, int(cell["tau"]), rows, potentials, setup.settings, repetition)
 
 
 def _measures(world: Sampled, table: CategoricalData, scores: Floats, distance: Ints) -> Measures:
@@ -78,7 +76,7 @@ def study(name: str, run: Run, repetitions: int, quick: int, **more: int) -> Stu
         quick=GRID,
         repetitions=repetitions,
         quick_repetitions=quick,
-        settings={"seed": 0, "potentials": "random", "log_odds": 1.0, **more},
+        settings={**RANDOM, "potentials": "random", **more},
         run=run,
     )
 

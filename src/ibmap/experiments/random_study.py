@@ -1,7 +1,7 @@
 """Random networks (paper, section 5.1): one study, which three figures show."""
 
 from ibmap.experiments.experiment import Setup, Study
-from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, fit, quality, random_world
+from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, RANDOM, fit, quality, random_world
 from ibmap.experiments.rows import Cell, Measures
 
 LEARNERS = (*PAPER_LEARNERS, EMPTY)
@@ -11,8 +11,8 @@ ROWS = (25, 50, 100, 200, 400, 800, 1600, 3200)
 def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     """Learn one world from its first D rows."""
     n, tau, rows = int(cell["n"]), int(cell["tau"]), int(cell["D"])
-    potentials, log_odds = str(setup.settings["potentials"]), float(setup.settings["log_odds"])
-    world = random_world(n, tau, ROWS[-1], potentials, log_odds, int(setup.settings["seed"]), repetition)
+    potentials = str(setup.settings["potentials"])
+    world = random_world(n, tau, ROWS[-1], potentials, setup.settings, repetition)
     graph, effort = fit(str(cell["learner"]), world.first(rows))
     return {**quality(graph, world.truth), **effort}
 
@@ -28,7 +28,7 @@ STUDY = Study(
     quick={"n": (100,), "tau": (1, 4), "D": (50, 100, 400, 1600), "learner": LEARNERS},
     repetitions=10,
     quick_repetitions=3,
-    settings={"seed": 0, "potentials": "random", "log_odds": 1.0},
+    settings={**RANDOM, "potentials": "random"},
     run=run,
     together=("D", "learner"),
     cost=cost,
