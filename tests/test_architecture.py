@@ -89,6 +89,8 @@ def test_every_name_on_the_menu_is_served() -> None:
     for name in ibmap.__all__:
         assert getattr(ibmap, name) is not None
     assert set(ibmap.__all__) <= set(dir(ibmap))
+    for room in ibmap._ROOMS:
+        assert getattr(ibmap, room) is import_module(f"ibmap.{room}")
     with pytest.raises(AttributeError, match="no attribute 'Ibmap'"):
         ibmap.Ibmap  # noqa: B018
 

@@ -65,6 +65,8 @@ _HOME = {
     "simulate_random": "ibmap.synthetic",
 }
 
+_ROOMS = ("datasets", "synthetic")  # modules whose names are used through them: ``ibmap.datasets.load``
+
 __version__ = "0.1.0"
 __all__ = [*_HOME, "__version__"]
 
@@ -72,8 +74,10 @@ __all__ = [*_HOME, "__version__"]
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name in _ROOMS:
+        return import_module(f"ibmap.{name}")
     raise AttributeError(f"module 'ibmap' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted({*globals(), *_HOME, *_ROOMS})

@@ -10,10 +10,15 @@ from typer.core import TyperGroup
 
 from ibmap import __version__
 from ibmap.cli.demo import demo
+from ibmap.cli.evaluate import evaluate
 from ibmap.cli.learn import learn
 from ibmap.cli.reproduce import reproduce
+from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
 from ibmap.errors import DataWarning, IbmapError
+
+#: arguments of Python in messages, and what they are called here
+_OPTIONS = {"n_jobs": "--jobs", "n_rows": "--rows", "n_variables": "--variables", "log_odds": "--log-odds"}
 
 
 class Verbs(TyperGroup):
@@ -50,7 +55,9 @@ def _words(error: IbmapError | OSError) -> str:
         where = f"{str(error.filename)!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror or error}"
     words = re.sub(r"\b(missing|discretize|bins)=(?=['\d])", r"--\1 ", str(error))
-    return re.sub(r"\bn_jobs\b", "--jobs", words)
+    for argument, option in _OPTIONS.items():
+        words = re.sub(rf"\b{argument}\b", option, words)
+    return words
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -85,5 +92,7 @@ def options(
 
 app.command(help="Learn a network from a CSV or Parquet file.")(learn)
 app.command("test", help="Ask whether two variables are independent given others.")(answer)
+app.command(help="Compare a learned graph with the truth, or with data it has not seen.")(evaluate)
+app.add_typer(simulate, name="simulate", help="Draw data from a world whose truth is known.")
 app.command(help="See it work: a network of real data, and one whose truth is known.")(demo)
 app.command(help="Run the paper's experiments, and hold its claims against the results.")(reproduce)

@@ -43,7 +43,7 @@ def _try_to_write(path: Path) -> None:
 
 
 def write_together(path: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files under temporary names and rename them only when all of them are on the disk."""
+    """Write texts (or bytes) under temporary names and rename them only when all of them are on the disk."""
     for name in files:
         if (path / name).is_dir():
             raise RequestError(f"cannot write {str(path / name)!r}: it is a folder")

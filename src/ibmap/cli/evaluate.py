@@ -1,0 +1,122 @@
+"""``ibmap evaluate``: how good is a learned graph?"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap.cli import options, quick, screen
+from ibmap.cli.demo import compared
+from ibmap.cli.learn import read_graph
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from ibmap.graph import Graph
+
+NAMED = 5  #: wrong edges that are named on the screen
+KINDS = ("independences", "edges")
+
+Edge = tuple[str, str]
+
+
+def evaluate(
+    graph: Annotated[Path, typer.Argument(metavar="GRAPH.json", help="What was learned.")],
+    truth: Annotated[Path | None, typer.Option(metavar="TRUTH.json", help="The true graph.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A table that was not learned from: the accuracy on it."),
+    ] = None,
+    queries: Annotated[
+        str, typer.Option(metavar="KIND", help="Of the accuracy: formula, per-size, or a number per size.")
+    ] = "formula",
+    seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the queries.")] = 0,
+    test: options.Test = "bayesian",
+    missing: options.Missing = "error",
+    discretize: options.Discretize = None,
+    bins: options.Bins = None,
+    as_json: options.Json = False,
+) -> None:
+    """Compare a learned graph with the truth, with unseen data, or with both."""
+    if truth is None and data is None:
+        raise RequestError("nothing to compare with: give --truth, --data or both")
+    learned = read_graph(graph)
+    result: dict[str, Any] = {"graph": str(graph), "variables": learned.n_variables, "edges": learned.n_edges}
+    if truth is not None:
+        result |= {"truth": str(truth), **against_truth(learned, read_graph(truth))}
+    if data is not None:
+        quick.import_numba()
+        from ibmap.metrics import accuracy
+
+        table = options.read_table(data, missing, discretize, bins)
+        how = options.chosen_test(test, table)
+        number = int(queries) if queries.isdecimal() else queries
+        share = accuracy(learned, table, test=how, queries=number, random_state=seed)
+        asked = {"data": str(data), "n_rows": table.n_rows, "test": how.name, "queries": number, "seed": seed}
+        result |= {"accuracy": share, **asked}
+    if as_json:
+        typer.echo(json.dumps(result, ensure_ascii=False))
+    else:
+        show(result)
+
+
+def against_truth(learned: "Graph", truth: "Graph") -> dict[str, Any]:
+    """Return all measures that need the truth; those of the graph without edges beside them.
+
+    Examples
+    --------
+    >>> from ibmap.graph import Graph
+    >>> found = against_truth(Graph("abc", [("a", "b")]), Graph("abc", [("b", "c")]))
+    >>> found["hamming"], found["false_edges"], found["missing_edges"], found["empty_graph"]["hamming"]
+    (2, [('a', 'b')], [('b', 'c')], 1)
+    """
+    from ibmap.graph import Graph
+    from ibmap.metrics import f_measure, hamming
+
+    wrong = hamming(learned, truth)
+    _, missed, invented = compared(truth, learned)
+    empty = Graph(truth.names)
+    return {
+        "hamming": wrong,
+        "false_edges": invented,
+        "missing_edges": missed,
+        **{kind: f_measure(learned, truth, of=kind)._asdict() for kind in KINDS},
+        "empty_graph": {
+            "hamming": truth.n_edges,
+            **{kind: f_measure(empty, truth, of=kind)._asdict() for kind in KINDS},
+        },
+    }
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print the measures."""
+    console = screen.console()
+    if "hamming" in result:
+        false, missing, empty = result["false_edges"], result["missing_edges"], result["empty_graph"]
+        console.print(
+            f"Hamming distance {result['hamming']:,}: {screen.counted(len(false), 'false edge')}, "
+            f"{len(missing):,} missing (the graph without edges: {empty['hamming']:,})",
+            style="bold",
+        )
+        for word, edges in (("false", false), ("missing", missing)):
+            if edges:
+                console.print(f"{word}: {_listed(edges)}", style="dim")
+        table = screen.plain_table("precision", "recall", "F", "F of no edges", "over")
+        for kind in KINDS:
+            numbers = [*result[kind].values(), empty[kind]["f"]]
+            table.add_row(*(f"{number:.3f}" for number in numbers), kind)
+        console.print()
+        console.print(table)
+        console.print()
+    if "accuracy" in result:
+        console.print(
+            f"Accuracy {result['accuracy']:.3f} on {screen.counted(result['n_rows'], 'row')}", style="bold"
+        )
+        console.print(
+            f"queries {result['queries']}, seed {result['seed']}, test {result['test']}", style="dim"
+        )
+
+
+def _listed(edges: list[Edge]) -> str:
+    named = ", ".join(f"{x} - {y}" for x, y in edges[:NAMED])
+    return named + (f" and {len(edges) - NAMED:,} more" if len(edges) > NAMED else "")

@@ -1,0 +1,78 @@
+import json
+
+import pytest
+
+from ibmap import Graph, accuracy, f_measure
+
+TRUE = Graph(["smoke", "cough", "tea"], [("smoke", "cough"), ("smoke", "tea")])
+LEARNED = Graph(["tea", "smoke", "cough"], [("smoke", "cough"), ("cough", "tea")])
+
+
+@pytest.fixture
+def graphs(tmp_path):
+    paths = tmp_path / "graph.json", tmp_path / "truth.json"
+    for path, graph in zip(paths, (LEARNED, TRUE), strict=True):
+        path.write_text(graph.to_json())
+    return paths
+
+
+def test_json_against_the_truth(ibmap, graphs):
+    result = json.loads(ibmap("evaluate", graphs[0], "--truth", graphs[1], "--json").out)
+    assert result["hamming"] == 2
+    assert result["false_edges"] == [["tea", "cough"]]
+    assert result["missing_edges"] == [["smoke", "tea"]]
+    for kind in ("independences", "edges"):
+        assert result[kind] == f_measure(LEARNED, TRUE, of=kind)._asdict()
+    assert result["empty_graph"]["hamming"] == 2
+    assert result["empty_graph"]["edges"]["recall"] == 0
+    assert "accuracy" not in result
+
+
+def test_json_against_data_alone(ibmap, graphs, survey):
+    result = json.loads(ibmap("evaluate", graphs[0], "--data", survey, "--json").out)
+    assert result["accuracy"] == accuracy(LEARNED, survey)
+    assert (result["n_rows"], result["queries"], result["test"]) == (300, "formula", "bayesian")
+    assert "hamming" not in result
+    options = ["--queries", 40, "--seed", 2, "--test", "chi-square"]
+    result = json.loads(ibmap("evaluate", graphs[0], "--data", survey, *options, "--json").out)
+    assert result["accuracy"] == accuracy(LEARNED, survey, test="chi-square", queries=40, random_state=2)
+    assert result["queries"] == 40
+
+
+def test_words_for_both(ibmap, graphs, survey):
+    ran = ibmap("evaluate", graphs[0], "--truth", graphs[1], "--data", survey)
+    assert (ran.code, ran.err) == (0, "")
+    assert "Hamming distance 2: 1 false edge, 1 missing (the graph without edges: 2)" in ran.out
+    assert "missing: smoke - tea" in ran.out
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert ["0.500", "0.500", "0.500", "0.000", "edges"] in lines
+    assert any(line[-1:] == ["independences"] for line in lines)
+    assert f"Accuracy {accuracy(LEARNED, survey):.3f} on 300 rows" in ran.out
+
+
+def test_long_lists_of_wrong_edges_are_cut_on_the_screen_only(ibmap, tmp_path):
+    names = [f"x{i}" for i in range(8)]
+    (tmp_path / "all.json").write_text(Graph.complete(names).to_json())
+    (tmp_path / "none.json").write_text(Graph(names).to_json())
+    paths = (tmp_path / "all.json", "--truth", tmp_path / "none.json")
+    assert "x0 - x5 and 23 more" in ibmap("evaluate", *paths).out
+    assert len(json.loads(ibmap("evaluate", *paths, "--json").out)["false_edges"]) == 28
+
+
+def test_bad_requests_are_one_line(ibmap, graphs, survey, tmp_path):
+    (tmp_path / "other.json").write_text(Graph("ab").to_json())
+    cases = {
+        "nothing to compare with: give --truth, --data or both": [graphs[0]],
+        "there is no file": [tmp_path / "gone.json", "--truth", graphs[1]],
+        "holds no graph": [survey, "--truth", graphs[1]],
+        "the learned graph lacks 'a', 'b'": [graphs[0], "--truth", tmp_path / "other.json"],
+        "different variables: the table lacks 'a', 'b'": [tmp_path / "other.json", "--data", survey],
+        "queries must be 'formula', 'per-size' or a": [graphs[0], "--data", survey, "--queries", 0],
+        "unknown test 'guess'": [graphs[0], "--data", survey, "--test", "guess"],
+        "missing must be": [graphs[0], "--data", survey, "--missing", "guess"],
+    }
+    for words, arguments in cases.items():
+        ran = ibmap("evaluate", *arguments)
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err.count("\n") == 1
+        assert words in ran.err
