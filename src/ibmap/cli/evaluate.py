@@ -31,7 +31,7 @@ def evaluate(
         str, typer.Option(metavar="KIND", help="Of the accuracy: formula, per-size, or a number per size.")
     ] = "formula",
     seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the queries.")] = 0,
-    test: options.Test = "bayesian",
+    test: Annotated[str, typer.Option(metavar="NAME", help=f"{options.TESTS}.")] = "bayesian",
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
