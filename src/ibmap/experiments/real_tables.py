@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ibmap.errors import DataWarning
 from ibmap.experiments.claims import Case, Claim
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
-from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, fit
+from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, bayesian, fit
 from ibmap.experiments.results import Results
 from ibmap.experiments.rows import Cell, Measures
 from ibmap.experiments.seeds import seed_of
@@ -52,6 +52,7 @@ TABLE_1 = {
     "bands": Printed(38, 0.399, 0.408, 0.546),
 }
 TIE = 0.0005  #: accuracies are printed to three decimals
+NEAR = 0.01  #: how far from the best a learner may be that the paper prints in bold
 
 
 def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
@@ -61,8 +62,9 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     name, settings = str(cell["table"]), setup.settings
     seed = seed_of(int(settings["seed"]), {"split": name}, repetition)
     train, test = _split(name, float(settings["train"]), seed, setup)
-    graph, effort = fit(str(cell["learner"]), train)
-    share = accuracy(graph, test, queries=str(settings["queries"]), random_state=seed)
+    how = bayesian(settings)
+    graph, effort = fit(str(cell["learner"]), train, test=how)
+    share = accuracy(graph, test, test=how, queries=str(settings["queries"]), random_state=seed)
     return {
         "accuracy": float(share),
         "edges": graph.n_edges,
@@ -109,8 +111,14 @@ STUDY = Study(
     grid={"table": tuple(TABLE_1), "learner": (*PAPER_LEARNERS, EMPTY)},
     quick={"table": tuple(TABLE_1), "learner": (*PAPER_LEARNERS, EMPTY)},
     repetitions=10,
-    quick_repetitions=1,
-    settings={"seed": 0, "train": 0.75, "queries": "formula", "discretize": "equal-width"},
+    quick_repetitions=3,
+    settings={
+        "seed": 0,
+        "train": 0.75,
+        "queries": "formula",
+        "discretize": "equal-width",
+        "ties": "independent",
+    },
     run=run,
     together=("learner",),
     cost=cost,
@@ -140,11 +148,13 @@ def row_of_table(table: str) -> Claim:
         if ours is None:
             return [Case("", None)]
         words = ", ".join(f"{who} {value:.3f}" for who, value in ours.items())
-        agrees = bool(set(_best(ours)) & set(_best(paper)))
+        agrees = all(ours[who] >= max(ours.values()) - NEAR for who in _best(paper))
         return [Case("", agrees, f"{words}; best: {', '.join(_best(ours))}")]
 
     return Claim(
-        f"{table}: {numbers}; best: {', '.join(_best(paper))}", cases, "one of these is the best here too"
+        f"{table}: {numbers}; best: {', '.join(_best(paper))}",
+        cases,
+        f"every one of these is within {NEAR} of the best here",
     )
 
 
@@ -200,7 +210,8 @@ TABLE_REAL = Experiment(
     about="Section 5.3, Table 1: 19 tables, shuffled, 75 % to learn from and 25 % to ask. The paper "
     "reports one shuffle; here each repetition is another. It does not say how numeric columns were "
     "discretised: equal-width bins, 1 + log₂ of the rows. `queries`: 100 · n(n-1)/2 in all (formula), or "
-    "100 for each size (per-size).",
+    "100 for each size (per-size). `ties`: what the test says where the data say nothing, as with one row in "
+    "every slice.",
     study=STUDY,
     measures=(Measure("accuracy", "Accuracy", 3),),
     across="learner",
