@@ -129,7 +129,7 @@ def test_the_paper_scores_its_own_table():
     assert {claim.judge(Results(rows)).status for claim in printed.claims} == {HOLDS}
     worst = [Row(r.cell, r.repetition, {"accuracy": 1 - r.measures["accuracy"]}) for r in rows]
     failed = [claim for claim in printed.claims if claim.judge(Results(worst)).status == FAILS]
-    assert len(failed) == len(printed.claims) - 3  # three rows are ties of all learners
+    assert len(failed) == len(printed.claims) - 4  # in four rows all learners are within 0.01
 
 
 def test_the_diamond():
