@@ -10,8 +10,9 @@ from ibmap.experiments.rows import Cell, cells_of
 LAYOUT = Panels(x="D", lines="learner", rows="tau", columns="n", log_x=True)
 WORLDS = list(cells_of({name: STUDY.grid[name] for name in ("n", "tau", "D")}))
 HOW = (
-    "Ten random networks for every n and τ, one factor of log-odds 1.0 per edge (`potentials` as in the "
-    "paper's text unless said otherwise); the rows of every D are the first D of one sample."
+    "Random networks for every n and τ (ten in the paper), one factor of log-odds 1.0 per edge "
+    "(`potentials` as in the paper's text unless said otherwise); the rows of every D are the first D of "
+    "one sample."
 )
 BETTER_THAN_GSMN = (
     "both, IBMAP-HC and HHC-MN always learn structures with qualities significantly better (lower Hamming "

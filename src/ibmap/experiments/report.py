@@ -20,7 +20,7 @@ def markdown_table(experiment: Experiment, results: Results, measure: Measure) -
     The paper's number, if it prints one, stands in brackets.
     """
     across = experiment.across
-    levels = _ordered(experiment, results, across)
+    levels = results.levels(across, experiment.study.grid[across])
     rows: dict[tuple[Value, ...], Cell] = {}
     for cell in _cells(experiment, results):
         rest = {name: value for name, value in cell.items() if name != across}
@@ -74,7 +74,9 @@ def what_was_run(experiment: Experiment, content: Content) -> str:
     results, study = Results(content.rows), experiment.study
     counts = [len(results.of(cell)) for cell in results.cells()]
     often = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    levels = "; ".join(f"{name}: {_listed(_ordered(experiment, results, name))}" for name in study.grid)
+    levels = "; ".join(
+        f"{name}: {_listed(results.levels(name, order))}" for name, order in study.grid.items()
+    )
     settings = _listed([f"{name} = {value}" for name, value in content.header["settings"].items()])
     lines = [
         f"- Cells: {len(counts):,} of {len(study.cells()):,} ({levels}); repetitions: {often} of "
@@ -160,12 +162,6 @@ def _cells(experiment: Experiment, results: Results) -> list[Cell]:
         ]
 
     return [{name: cell[name] for name in order} for cell in sorted(results.cells(), key=place)]
-
-
-def _ordered(experiment: Experiment, results: Results, factor: str) -> list[Value]:
-    present = results.levels(factor)
-    known = [level for level in experiment.study.grid[factor] if level in present]
-    return [*known, *(level for level in present if level not in known)]
 
 
 def _head(factor: str, level: Value) -> str:

@@ -1,7 +1,7 @@
 """Means and standard deviations of rows, by cell."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
@@ -45,10 +45,11 @@ class Results:
         """Return the cells that have rows, in order."""
         return sorted((group[0].cell for group in self._groups.values()), key=_order)
 
-    def levels(self, factor: str) -> list[Value]:
-        """Return the levels of a factor that have rows, in order of appearance for words."""
-        found = {cell[factor]: None for cell in (group[0].cell for group in self._groups.values())}
-        return list(found) if any(isinstance(level, str) for level in found) else sorted(found)
+    def levels(self, factor: str, order: Sequence[Value] = ()) -> list[Value]:
+        """Return the levels of a factor that have rows: first those of ``order``, then any others, sorted."""
+        present = {group[0].cell[factor]: None for group in self._groups.values()}
+        others = (level for level in present if level not in order)
+        return [*(level for level in order if level in present), *sorted(others, key=_rank)]
 
     def of(self, cell: Cell) -> list[Row]:
         """Return the rows of a cell, by repetition."""
@@ -78,6 +79,8 @@ def _key(cell: Cell) -> tuple[Any, ...]:
 
 def _order(cell: Cell) -> list[tuple[bool, float, str]]:
     """Sort numbers as numbers and words as words."""
-    return [
-        (True, 0.0, value) if isinstance(value, str) else (False, float(value), "") for value in cell.values()
-    ]
+    return [_rank(value) for value in cell.values()]
+
+
+def _rank(value: Value) -> tuple[bool, float, str]:
+    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")

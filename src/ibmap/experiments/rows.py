@@ -8,6 +8,7 @@ Value = int | float | str
 Cell = dict[str, Value]
 Grid = Mapping[str, tuple[Value, ...]]
 Measures = dict[str, Any]
+SIGNS = {"tau": "τ"}  #: factors that have a sign in the paper
 
 
 class Row(NamedTuple):
@@ -43,8 +44,7 @@ def cell_in_words(cell: Mapping[str, Value]) -> str:
     >>> cell_in_words({"n": 100, "tau": 4, "learner": "gsmn"})
     'n = 100, τ = 4, gsmn'
     """
-    signs = {"tau": "τ"}
     return ", ".join(
-        str(value) if isinstance(value, str) else f"{signs.get(name, name)} = {value}"
+        str(value) if isinstance(value, str) else f"{SIGNS.get(name, name)} = {value}"
         for name, value in cell.items()
     )
