@@ -12,7 +12,6 @@ from ibmap.experiments.seeds import seed_of
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.graph import Graph
-    from ibmap.independence import BayesianTest
 
 PAPER_LEARNERS = ("gsmn", "hhc-mn", "ibmap-hc")
 RANDOM = {"seed": 0, "log_odds": 1.0, "sweeps": 200}  #: how random networks are drawn
@@ -62,13 +61,6 @@ def sampled(world: Any) -> Sampled:
     import numpy as np
 
     return Sampled(world.graph, np.ascontiguousarray(world.data.T.astype(np.int8)))
-
-
-def bayesian(settings: Mapping[str, Value]) -> "BayesianTest":
-    """Return the test of an experiment: ``ties`` rules what the paper's rivals do with large sets."""
-    from ibmap.independence import BayesianTest
-
-    return BayesianTest(ties=str(settings["ties"]))
 
 
 def fit(learner: str, table: "CategoricalData", **options: Any) -> tuple["Graph", Measures]:
