@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 from ibmap import Graph
+from ibmap.cli import screen
 from ibmap.data import load
-from ibmap.learners import ibmap_hc
+from ibmap.learners import Step, Visit, ibmap_hc
 
 KEYS = ["variables", "edges", "score", "n_tests", "n_iter", "seconds", "learner", "test"]
 
@@ -192,3 +193,12 @@ def test_other_learners(ibmap, survey, tmp_path, learner, options, said):
 )
 def test_options_that_a_learner_lacks_are_refused_by_name(refused, survey, arguments, words):
     assert words in refused(survey, *arguments)
+
+
+def test_the_line_that_moves_tells_ascents_or_variables():
+    line = screen._Line()
+    assert "scoring all pairs" in line.__rich__()
+    line(Step(1, "a", "b", True, 2.0, -3.0))
+    assert line.__rich__().startswith("learning: 1 ascent, 1 edge, score -3.000, ")
+    line(Visit(2, "b", ("a",)))
+    assert line.__rich__().startswith("learning: 2 variables visited, ")

@@ -1,5 +1,6 @@
 """GSMN, HHC-MN and MI choose exactly what their pseudo-code chooses, with as many tests, on any engine."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -182,3 +183,51 @@ def test_one_end_or_both_ends_of_an_edge(learner: Any, options: dict[str, Any]) 
         assert set(both.edges) <= set(either.edges)
         differ += both != either
     assert differ > 0
+
+
+# The compiled route for binary tables
+
+
+def binary_network(n_rows: int, n: int, seed: int) -> Any:
+    """Half of the columns are noisy copies of an earlier one; columns may be constant in few rows."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(2, size=(n, n_rows))
+    for v in range(1, n):
+        if rng.random() < 0.5:
+            codes[v] = codes[rng.integers(v)] ^ (rng.random(n_rows) < 0.3)
+    return data_of(codes, [2] * n)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 40, 250, 1200])
+@pytest.mark.parametrize(
+    "options", [{}, {"prior_counts": "bdeu"}, {"slices": "all", "prior": 0.2}, {"combine": "global"}]
+)
+def test_wide_binary_tables_take_the_same_way_compiled_or_not(
+    n_rows: int, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = binary_network(n_rows, 90, seed=n_rows)
+    test = BayesianTest(**options)
+    compiled = gsmn(data, test)
+    monkeypatch.setattr(sys.modules["ibmap.learners.gsmn"], "compiled_finders", lambda tests: None)
+    general = gsmn(data, test)
+    assert compiled.graph == general.graph
+    assert compiled.n_tests == general.n_tests
+
+
+def test_blankets_beyond_all_measure_are_found_all_the_same() -> None:
+    data = binary_network(1, 80, seed=3)  # one row says nothing: all pairs tie
+    test = BayesianTest(ties="dependent")
+    compiled, general = gsmn(data, test), gsmn(data, test, counts=PlainCounts(data))
+    assert compiled.graph == general.graph
+    assert compiled.n_tests == general.n_tests
+    assert compiled.graph.n_edges == 80 * 79 // 2
+
+
+def test_a_budget_that_is_spent_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, cards = random_table(200, 12, 3, 0.0, seed=7)
+    whole = hhc_mn(data_of(codes, cards))
+    for budget in (0, 1, 20):
+        monkeypatch.setattr(sys.modules["ibmap.learners.hhc_mn"], "BUDGET", budget)
+        part = hhc_mn(data_of(codes, cards))
+        assert part.graph == whole.graph
+        assert part.n_tests == whole.n_tests

@@ -161,7 +161,7 @@ class BoundBayesianTest:
                 if len(found):
                     return np.asarray(given[found[0]])
             return None
-        threshold = self._log_threshold(x, np.array([y]))
+        threshold = self.log_threshold(x, np.array([y]))
         for given in subset_batches(pool, max_size):
             found_at = _questions.first_separating(
                 packed, self.sets, self.model, self.scratch, x, y, given, threshold
@@ -191,13 +191,14 @@ class BoundBayesianTest:
         )
         return self._answers(tables.x, tables.y, yes, no)
 
-    def _log_threshold(self, x: int, ys: Ints) -> Floats:
+    def log_threshold(self, x: int, ys: Ints) -> Floats:
+        """Return what log Pr(x ⊥ y) must exceed for x and y to count as independent."""
         log_prior = self.model.log_prior
         at_prior = np.full(ys.size, log_prior[0, 0]) if len(log_prior) == 1 else log_prior[x, ys]
         return at_prior + (-TIE if self._ties_are_independent else TIE)
 
     def _answers(self, x: int, ys: Ints, yes: Floats, no: Floats) -> Answers:
-        return Answers(yes > self._log_threshold(x, ys), no - yes, yes, no)
+        return Answers(yes > self.log_threshold(x, ys), no - yes, yes, no)
 
 
 def _model(test: BayesianTest, counts: Counts) -> Model:

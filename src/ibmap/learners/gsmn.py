@@ -1,11 +1,14 @@
 """GSMN: grow and shrink the Markov blanket of every variable (Bromberg, Margaritis and Honavar 2009)."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.counts import Counts
 from ibmap.data import CategoricalData
 from ibmap.independence import BoundTest
+from ibmap.learners.compiled_blanket import compiled_finders
 from ibmap.learners.learned import Learned
 from ibmap.learners.local import Callback, Found, learn_locally, ranked
 
@@ -37,7 +40,9 @@ def gsmn(
     return learn_locally(
         data,
         test,
-        lambda bound, x: blanket(bound, x, data.n_variables),
+        lambda tests: (
+            compiled_finders(tests) or [partial(blanket, test, n=data.n_variables) for test in tests]
+        ),
         learner="gsmn" if symmetry == "or" else f"gsmn(symmetry={symmetry})",
         symmetry=symmetry,
         n_jobs=n_jobs,
@@ -47,7 +52,7 @@ def gsmn(
 
 
 def blanket(test: BoundTest, x: int, n: int) -> Found:
-    """Return the blanket of x and the number of tests."""
+    """Return the blanket of x and the number of tests; any test will do."""
     outside, independent = ranked(test, x, n)
     members: list[int] = []
     n_tests = len(outside)

@@ -1,6 +1,7 @@
 """HHC-MN: interleaved HITON-PC for every variable, then both ends must agree (Aliferis et al. 2010)."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -9,8 +10,13 @@ from ibmap.counts import Counts
 from ibmap.data import CategoricalData
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
+from ibmap.independence.bayesian import BoundBayesianTest
+from ibmap.learners import _hhc_mn
 from ibmap.learners.learned import Learned
 from ibmap.learners.local import Callback, Found, learn_locally, ranked
+
+BUDGET = 300_000  #: tests of one variable that are made without looking up
+BUDGET_CELLS = 200_000_000  #: and rows that they may take
 
 
 def hhc_mn(
@@ -47,13 +53,40 @@ def hhc_mn(
     return learn_locally(
         data,
         test,
-        lambda bound, x: parents_and_children(bound, x, data.n_variables, limit),
+        lambda tests: [partial(compiled, test, n=data.n_variables, max_condition=limit) for test in tests],
         learner=f"hhc-mn({', '.join(options)})" if options else "hhc-mn",
         symmetry=symmetry,
         n_jobs=n_jobs,
         callback=callback,
         counts=counts,
     )
+
+
+def compiled(test: BoundTest, x: int, n: int, max_condition: int | None) -> Found:
+    """Return the same as :func:`parents_and_children`, faster for the Bayesian test on counts in memory."""
+    if not isinstance(test, BoundBayesianTest) or test.counts.packed is None:
+        return parents_and_children(test, x, n, max_condition)
+    ranking, independent = ranked(test, x, n)
+    candidates = ranking[~independent]
+    thresholds, members = np.empty(n), np.empty(n, np.int64)
+    thresholds[candidates] = test.log_threshold(x, candidates)
+    most = n if max_condition is None else min(max_condition, n)
+    budget = min(BUDGET, BUDGET_CELLS // max(1, test.counts.n_rows))
+    n_members, n_tests = _hhc_mn.parents_and_children(
+        test.counts.packed,
+        test.sets,
+        test.model,
+        test.scratch,
+        x,
+        candidates,
+        thresholds,
+        most,
+        budget,
+        members,
+    )
+    if n_tests > budget:  # very many subsets: ask for them in batches, so that Ctrl-C is heard in between
+        return parents_and_children(test, x, n, max_condition)
+    return members[:n_members].tolist(), len(ranking) + n_tests
 
 
 def parents_and_children(test: BoundTest, x: int, n: int, max_condition: int | None) -> Found:

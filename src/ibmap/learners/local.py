@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from ibmap.learners.ibmap_hc import threads
 from ibmap.learners.learned import Learned, learned_from
 
 Ints = NDArray[np.int64]
-Room = TypeVar("Room")
 
 TIE = 1e-9  #: rounding must not decide: strengths that are closer than this are equal
 
@@ -33,12 +32,13 @@ class Visit(NamedTuple):
 
 Callback = Callable[[Visit], object] | None
 Found = tuple[Sequence[int], int]  #: the neighbours of a variable, and the tests that it took to find them
+Finder = Callable[[int], Found]
 
 
 def learn_locally(
     data: CategoricalData,
     test: object,
-    neighbours_of: Callable[[BoundTest, int], Found],
+    finders: Callable[[Sequence[BoundTest]], Sequence[Finder]],
     *,
     learner: str,
     symmetry: str,
@@ -46,12 +46,16 @@ def learn_locally(
     callback: Callback,
     counts: Counts | None,
 ) -> Learned:
-    """Ask every variable for its neighbours, and join what they say."""
+    """Ask every variable for its neighbours, and join what they say.
+
+    ``finders`` makes of the same test in several rooms as many functions that find the neighbours of a
+    variable; each is called by one thread at a time.
+    """
     began = perf_counter()
     check_symmetry(symmetry)
     asked, n_threads = as_test(test), min(threads(n_jobs), data.n_variables)
     bound = asked.bind(counts if counts is not None else LocalCounts(data))
-    found = visit_all(data, neighbours_of, rooms_for(bound, n_threads), callback)
+    found = visit_all(data, finders(rooms_for(bound, n_threads)), callback)
     return learned_from(
         data,
         joined([neighbours for neighbours, _ in found], data.n_variables, symmetry),
@@ -122,15 +126,10 @@ def rooms_for(test: BoundTest, n_threads: int) -> list[BoundTest]:
     return [test]
 
 
-def visit_all(
-    data: CategoricalData,
-    neighbours_of: Callable[[Room, int], Found],
-    rooms: Sequence[Room],
-    callback: Callback,
-) -> list[Found]:
+def visit_all(data: CategoricalData, finders: Sequence[Finder], callback: Callback) -> list[Found]:
     """Visit the variables; the callback hears of them in their order, and may end it by returning True."""
     found: list[Found] = []
-    for x, result in enumerate(_in_order(neighbours_of, rooms, data.n_variables)):
+    for x, result in enumerate(_in_order(finders, data.n_variables)):
         found.append(result)
         if callback:
             visit = Visit(x + 1, data.names[x], tuple(data.names[y] for y in sorted(map(int, result[0]))))
@@ -139,23 +138,23 @@ def visit_all(
     return found
 
 
-def _in_order(work: Callable[[Room, int], Found], rooms: Sequence[Room], n: int) -> Iterator[Found]:
-    """Yield ``work(room, x)`` for x = 0, 1, ...; each thread takes a room when one is free."""
-    if len(rooms) == 1:
-        yield from (work(rooms[0], x) for x in range(n))
+def _in_order(finders: Sequence[Finder], n: int) -> Iterator[Found]:
+    """Yield what is found for x = 0, 1, ...; each thread takes a finder that is free."""
+    if len(finders) == 1:
+        yield from map(finders[0], range(n))
         return
-    free: SimpleQueue[Room] = SimpleQueue()
-    for room in rooms:
-        free.put(room)
+    free: SimpleQueue[Finder] = SimpleQueue()
+    for finder in finders:
+        free.put(finder)
 
     def task(x: int) -> Found:
-        room = free.get()
+        finder = free.get()
         try:
-            return work(room, x)
+            return finder(x)
         finally:
-            free.put(room)
+            free.put(finder)
 
-    with ThreadPoolExecutor(len(rooms)) as pool:
+    with ThreadPoolExecutor(len(finders)) as pool:
         waiting = [pool.submit(task, x) for x in range(n)]
         try:
             for future in waiting:

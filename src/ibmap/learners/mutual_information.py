@@ -52,7 +52,7 @@ def mutual_information(
         counts if counts is not None else LocalCounts(data), min(threads(n_jobs), max(n, 1))
     )
     chosen = neighbourhoods(information, factor=factor, max_neighbours=max_neighbours)
-    visited = visit_all(data, lambda _, x: (chosen[x].tolist(), n - 1 - x), [None], callback)
+    visited = visit_all(data, [lambda x: (chosen[x].tolist(), 0)], callback)
     said = {"factor": factor, "k": max_neighbours, "symmetry": symmetry}
     default = {"factor": 1.5, "k": None, "symmetry": "or"}
     options = ", ".join(f"{name}={value}" for name, value in said.items() if value != default[name])
