@@ -1,7 +1,5 @@
 """Gibbs sampling: one independent chain per row, or one chain that is read again and again."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,9 @@ from ibmap.synthetic.factors import FactorModel
 from ibmap.synthetic.pairwise import PairwiseModel
 
 Model = PairwiseModel | FactorModel
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+FlatTables = tuple[Ints, Floats, Ints, Ints, Ints, Floats, Ints, NDArray[np.bool_]]
 
 SWEEPS = 200
 _LARGEST_LOG = 700.0  # exp() of this and of its negative are ordinary float64 numbers
@@ -83,39 +84,27 @@ def _fill_binary(model: PairwiseModel, seed: np.uint64, sweeps: int, rows: NDArr
 
 def _fill_tables(model: FactorModel, seed: np.uint64, sweeps: int, rows: NDArray[np.uint8]) -> None:
     from ibmap.synthetic._kernels import LANES
-    from ibmap.synthetic._levels import start_chains, sweep
+    from ibmap.synthetic._levels import run_tables
 
     parts = _flat_tables(model)
     for first in range(0, len(rows), LANES):
-        block = rows[first : first + LANES]
-        chains = _new_chains(model, len(block))
-        start_chains(seed, first, parts[0], *chains)
-        sweep(sweeps, *parts, *chains)
-        block[:] = chains[0].T
+        run_tables(seed, first, sweeps, *parts, rows[first : first + LANES])
 
 
 def _fill_from_one_chain(
     model: FactorModel, seed: np.uint64, sweeps: int, thin: int, rows: NDArray[np.uint8]
 ) -> None:
-    from ibmap.synthetic._levels import start_chains, sweep, walk
+    from ibmap.synthetic._walk import start_walk, walk
 
-    parts, chain = _flat_tables(model), _new_chains(model, 1)
-    start_chains(seed, 0, parts[0], *chain)
-    sweep(sweeps, *parts, *chain)
+    parts = _flat_tables(model)
+    state, stream = np.empty(model.graph.n_variables, dtype=np.uint8), np.empty(2, dtype=np.uint64)
+    start_walk(seed, parts[0], state, stream)
+    walk(sweeps, *parts, state, stream, rows[:1])
     for first in range(0, len(rows), _ROWS_AT_ONCE):
-        block = rows[first : first + _ROWS_AT_ONCE]
-        walk(thin, *parts, *chain, block)  # type: ignore[call-arg]
+        walk(thin, *parts, state, stream, rows[first : first + _ROWS_AT_ONCE])
 
 
-def _new_chains(model: FactorModel, n_chains: int) -> tuple[NDArray[Any], ...]:
-    """Make room for the states, the counters and the steps of some chains."""
-    words = (np.empty(n_chains, dtype=np.uint64), np.empty(n_chains, dtype=np.uint64))
-    return np.empty((model.graph.n_variables, n_chains), dtype=np.uint8), *words
-
-
-def _neighbourhoods(
-    model: PairwiseModel,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+def _neighbourhoods(model: PairwiseModel) -> tuple[Ints, Ints, Floats, NDArray[np.bool_]]:
     """Return offsets, neighbours and couplings by variable, and where products of odds cannot overflow."""
     n = model.graph.n_variables
     pairs = model.graph.pairs
@@ -127,7 +116,7 @@ def _neighbourhoods(
     return offsets, np.ascontiguousarray(ends[order, 1]), weights, largest < _LARGEST_LOG
 
 
-def _flat_tables(model: FactorModel) -> tuple[NDArray[Any], ...]:
+def _flat_tables(model: FactorModel) -> FlatTables:
     """Return levels, fields, neighbours and tables as the kernels want them: flat, the largest weight 1.
 
     Where products could underflow, the tables hold logarithms.
@@ -142,10 +131,10 @@ def _flat_tables(model: FactorModel) -> tuple[NDArray[Any], ...]:
     spread = -np.array([field.min() for field in fields])
     np.subtract.at(spread, ends[order, 0], [table.min() for table in tables])
     by_product = spread < _LARGEST_LOG
-    flat = []
+    flat: list[tuple[Floats, Ints]] = []
     for parts, owner in ((fields, np.arange(n)), (tables, ends[order, 0])):
         start = np.cumsum([0] + [part.size for part in parts], dtype=np.int64)
         logs = np.concatenate([np.empty(0), *(part.ravel() for part in parts)])
         linear = np.repeat(by_product[owner], np.diff(start))
-        flat += [np.where(linear, np.exp(np.where(linear, logs, 0.0)), logs), start]
-    return model.cardinalities, flat[0], flat[1], offsets, ends[order, 1].copy(), flat[2], flat[3], by_product
+        flat.append((np.where(linear, np.exp(np.where(linear, logs, 0.0)), logs), start))
+    return model.cardinalities, *flat[0], offsets, ends[order, 1].copy(), *flat[1], by_product

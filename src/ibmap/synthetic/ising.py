@@ -65,8 +65,9 @@ def ising_lattice(
         J_ij is ``strength``, ``strength`` with a random sign, or normal with mean 0 and standard deviation
         ``strength``.
     strength : float
-        The default, 0.25, has log-odds ratio 1, as the random networks have. Beyond 0.44, where a large
-        ferromagnet orders, single-site sampling forgets its start very slowly.
+        The default, 0.25, has log-odds ratio 1, as the random networks have. With 750 spins the mean energy
+        no longer changes after 50 sweeps there, after 200 at 0.4; from 0.44 on, where a large ferromagnet
+        orders, not even after 800. Random couplings forget sooner.
     field : float
         What every spin feels.
     random_state : int, numpy.random.Generator or None
