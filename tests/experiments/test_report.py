@@ -50,9 +50,7 @@ def test_the_csv_has_a_line_per_cell(content):
 def test_the_checklist_says_what_holds_and_what_does_not(content):
     text = report.checklist(EXPERIMENT, Results(content.rows))
     assert "✔ **holds**: “fast is better”. Ours: true in 3 of 3 cases" in text
-    assert (
-        "✘ **does not hold**: “slow is better” (indeed). Ours: true in 0 of 3 cases; worst" in text
-    )
+    assert "✘ **does not hold**: “slow is better” (indeed). Ours: true in 0 of 3 cases; worst" in text
 
 
 def test_what_was_run(content):

@@ -20,7 +20,7 @@ def decide_each(test: BoundTest, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
         yes, no = np.empty(len(xs)), np.empty(len(xs))
         room = (test.counts.packed, test.sets, test.model, test.scratch)
         _questions.each_posterior(*room, xs, ys, np.ascontiguousarray(given), sizes, yes, no)
-        return np.asarray(yes > test._log_threshold(xs, ys))  # type: ignore[arg-type]
+        return np.asarray(yes > test.log_threshold(xs, ys))  # type: ignore[arg-type]
     questions = zip(xs.tolist(), ys, given, sizes.tolist(), strict=True)
     return np.array(
         [test.fixed(x, y[None], z[:k]).independent[0] for x, y, z, k in questions], dtype=np.bool_
