@@ -63,7 +63,7 @@ def test_descriptions_are_complete(name):
     for factor, levels in study.quick.items():
         assert set(levels) <= set(study.grid[factor]), factor
     assert set(study.together) <= set(study.grid)
-    assert len(study.cells(quick=True)) * study.quick_repetitions <= 300
+    assert len(study.cells(quick=True)) * study.quick_repetitions <= 400
     json.dumps([dict(study.settings), study.cells()])
 
 

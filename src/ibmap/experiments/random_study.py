@@ -25,7 +25,7 @@ def cost(cell: Cell) -> float:
 STUDY = Study(
     name="random",
     grid={"n": (100, 200, 500), "tau": (1, 2, 4, 8), "D": ROWS, "learner": LEARNERS},
-    quick={"n": (100,), "tau": (1, 4), "D": (50, 100, 400, 1600), "learner": LEARNERS},
+    quick={"n": (100, 200), "tau": (1, 2, 4, 8), "D": (50, 100, 400, 1600), "learner": LEARNERS},
     repetitions=10,
     quick_repetitions=3,
     settings={**RANDOM, "potentials": "random"},
