@@ -33,7 +33,8 @@ BELOW["learners"] = {"scores"} | BELOW["scores"]
 BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
 BELOW["metrics"] = {"independence"} | BELOW["independence"]
 BELOW["datasets"] = {"data"} | FOUNDATIONS
-BELOW["cli"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
+BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
+BELOW["cli"] = {"experiments"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 

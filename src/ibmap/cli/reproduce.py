@@ -1,0 +1,205 @@
+"""``ibmap reproduce``: the paper's experiments, run again."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap.cli import folder, options, screen
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from ibmap.experiments import Experiment, Study
+    from ibmap.experiments.store import Content
+
+LONG = 40  #: lines of a table that are still shown on the screen
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; see --list.")] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A small grid: two minutes or less.")] = False,
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes.")] = 1,
+    repetitions: Annotated[
+        int | None, typer.Option(metavar="R", min=1, help="Runs of each cell [the experiment's].")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Rows and results; runs go on here.")] = Path(
+        "reproduction"
+    ),
+    data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the real tables are.")] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; repeat.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="Write the page of all results in --out.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Run an experiment of the paper, or go on with it; then show ours beside the paper's."""
+    if list_them:
+        list_experiments(as_json)
+    elif page is not None:
+        write_page(page, out, name, as_json)
+    elif name is None:
+        raise RequestError("which experiment? ibmap reproduce --list names them")
+    else:
+        from ibmap.experiments import find_experiment
+        from ibmap.experiments.runner import reproduce as run
+
+        experiment = find_experiment(name)
+        study = experiment.study
+        settings = settings_from(changes or [], study)
+        with progress(experiment.name) as advance:
+            run(
+                study,
+                out,
+                quick=quick,
+                repetitions=repetitions,
+                settings=settings,
+                data_dir=data_dir,
+                n_jobs=jobs,
+                advance=advance,
+            )
+        finish(experiment, out, as_json)
+
+
+def settings_from(changes: list[str], study: "Study") -> dict[str, Any]:
+    """Return settings from ``name=value``, of the kind that the study has.
+
+    Examples
+    --------
+    >>> from ibmap.experiments import find_experiment
+    >>> settings_from(["log_odds=2", "potentials=symmetric"], find_experiment("random-hamming").study)
+    {'log_odds': 2.0, 'potentials': 'symmetric'}
+    """
+    found = {}
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not equals:
+            raise RequestError(f"--set takes NAME=VALUE, not {change!r}")
+        if name not in study.settings:
+            raise RequestError(f"{study.name} has no setting {name!r}; there are {', '.join(study.settings)}")
+        kind = type(study.settings[name])
+        try:
+            found[name] = kind(text)
+        except ValueError:
+            words = {int: "a whole number", float: "a number"}.get(kind, "a word")
+            raise RequestError(f"setting {name!r} takes {words}, not {text!r}") from None
+    return found
+
+
+def list_experiments(as_json: bool) -> None:
+    """Show what there is."""
+    from ibmap.experiments import experiment_names, find_experiment
+
+    found = [find_experiment(name) for name in experiment_names()]
+    if as_json:
+        entries = [
+            {
+                "name": experiment.name,
+                "title": experiment.title,
+                "about": experiment.about,
+                "rows_from": experiment.study.name,
+                "cells": len(experiment.study.cells()),
+                "repetitions": experiment.study.repetitions,
+                "settings": dict(experiment.study.settings),
+                "claims": len(experiment.claims),
+            }
+            for experiment in found
+        ]
+        typer.echo(json.dumps(entries, ensure_ascii=False))
+        return
+    table = screen.plain_table("experiment", "cells", "runs", "claims", "")
+    for experiment in found:
+        study = experiment.study
+        numbers = (len(study.cells()), study.repetitions, len(experiment.claims))
+        table.add_row(experiment.name, *map(str, numbers), experiment.title)
+    screen.console().print(table)
+
+
+def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
+    """Write table, figure and claims, and show them."""
+    from ibmap.experiments import Results, figures, report
+    from ibmap.experiments.store import path_of, read
+
+    content = read(path_of(out, experiment.study))
+    if content is None:
+        raise RequestError(f"{str(path_of(out, experiment.study))!r} has gone")
+    results = Results(content.rows)
+    figure = figures.draw(experiment, results) if figures.can_draw() else None
+    files = report.summary_files(experiment, content, figure)
+    folder.write_together(out, files)
+    if figure is None:
+        sys.stderr.write(f"ibmap: {figures.ADVICE}\n")
+    if as_json:
+        shown = {
+            "experiment": experiment.name,
+            "settings": content.header["settings"],
+            "rows": len(content.rows),
+            "claims": report.judged(experiment, results),
+            "files": [str(out / file) for file in files],
+        }
+        typer.echo(json.dumps(shown, ensure_ascii=False))
+    else:
+        show(experiment, content, [out / file for file in files])
+
+
+def show(experiment: "Experiment", content: "Content", files: list[Path]) -> None:
+    """Print what a run ends with."""
+    from ibmap.experiments import Results, report
+
+    console, results = screen.console(), Results(content.rows)
+    console.print(experiment.title, style="bold")
+    console.print(report.what_was_run(experiment, content))
+    for measure in experiment.measures:
+        table = report.markdown_table(experiment, results, measure)
+        console.print(f"\n{measure.title}", style="bold")
+        if table.count("\n") <= LONG:
+            console.print(table, soft_wrap=True)
+        else:
+            console.print(f"{table.count(chr(10)) - 1} rows: see {files[0]}")
+    console.print("\nWhat the paper says", style="bold")
+    for claim in report.judged(experiment, results):
+        reading = f" ({claim['read_as']})" if claim["read_as"] else ""
+        console.print(f"{report.MARKS[claim['status']]} {claim['status']}: “{claim['claim']}”{reading}")
+        console.print(f"  {claim['ours']}", style="dim")
+    console.print(f"\nwrote {', '.join(map(str, files))}", style="dim")
+
+
+def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
+    """Write the page and the folder of files beside it."""
+    if name is not None:
+        raise RequestError(f"--page shows everything in --out: leave {name!r} out")
+    from ibmap.experiments.figures import ADVICE, can_draw
+    from ibmap.experiments.page import make_page
+
+    beside = page.parent / page.stem
+    text, files = make_page(out, page.stem)
+    with folder.output_folder(beside):
+        folder.write_together(beside, files)
+        folder.write_together(page.parent, {page.name: text})
+    written = [page, *(beside / file for file in files)]
+    if not can_draw():
+        sys.stderr.write(f"ibmap: {ADVICE}\n")
+    if as_json:
+        typer.echo(json.dumps({"files": [str(file) for file in written]}, ensure_ascii=False))
+    else:
+        typer.echo(f"wrote {page} and {screen.counted(len(files), 'file')} in {beside}")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar of finished rows, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen.console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

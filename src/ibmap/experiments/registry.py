@@ -1,0 +1,43 @@
+"""The experiments by name; each is imported when it is asked for."""
+
+from difflib import get_close_matches
+from importlib import import_module
+
+from ibmap.errors import RequestError
+from ibmap.experiments.experiment import Experiment
+
+_HOME = {
+    "random-hamming": "ibmap.experiments.random_views:HAMMING",
+    "random-fmeasure": "ibmap.experiments.random_views:FMEASURE",
+    "random-runtime": "ibmap.experiments.random_views:RUNTIME",
+    "ascents": "ibmap.experiments.ascents:ASCENTS",
+    "ising": "ibmap.experiments.ising:ISING",
+    "table-real": "ibmap.experiments.real_tables:TABLE_REAL",
+    "mi-hamming": "ibmap.experiments.mi_hamming:MI_HAMMING",
+    "landscape-6": "ibmap.experiments.landscapes:LANDSCAPE_6",
+    "landscape-20": "ibmap.experiments.landscapes:LANDSCAPE_20",
+}
+
+
+def experiment_names() -> tuple[str, ...]:
+    """Return the names, in the paper's order."""
+    return tuple(_HOME)
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return the experiment of a name.
+
+    Examples
+    --------
+    >>> find_experiment("random-haming")
+    Traceback (most recent call last):
+        ...
+    ibmap.errors.RequestError: there is no experiment 'random-haming'; did you mean 'random-hamming'?
+    """
+    if name not in _HOME:
+        close = get_close_matches(name, _HOME, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_HOME)}"
+        raise RequestError(f"there is no experiment {name!r}; {hint}")
+    module, _, attribute = _HOME[name].partition(":")
+    found: Experiment = getattr(import_module(module), attribute)
+    return found

@@ -1,0 +1,86 @@
+"""Means and standard deviations of rows, by cell."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+from ibmap.experiments.rows import Cell, Row, Value
+
+ENOUGH = 3  #: repetitions that a mean must have before it speaks for or against the paper
+
+
+class Summary(NamedTuple):
+    """A measure of one cell over the repetitions."""
+
+    mean: float
+    std: float | None  #: None after one repetition
+    n: int  #: repetitions
+
+
+class Results:
+    """Rows, grouped by cell.
+
+    Examples
+    --------
+    >>> results = Results([Row({"n": 4}, 0, {"hamming": 1}), Row({"n": 4}, 1, {"hamming": 3})])
+    >>> results.summary({"n": 4}, "hamming")
+    Summary(mean=2.0, std=1.4142135623730951, n=2)
+    >>> results.summary({"n": 5}, "hamming") is None
+    True
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._groups: dict[tuple[Any, ...], list[Row]] = {}
+        for row in sorted(rows, key=lambda row: row.repetition):
+            self._groups.setdefault(_key(row.cell), []).append(row)
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """All rows, cell by cell."""
+        for group in self._groups.values():
+            yield from group
+
+    def cells(self) -> list[Cell]:
+        """Return the cells that have rows, in order."""
+        return sorted((group[0].cell for group in self._groups.values()), key=_order)
+
+    def levels(self, factor: str, order: Sequence[Value] = ()) -> list[Value]:
+        """Return the levels of a factor that have rows: first those of ``order``, then any others, sorted."""
+        present = {group[0].cell[factor]: None for group in self._groups.values()}
+        others = (level for level in present if level not in order)
+        return [*(level for level in order if level in present), *sorted(others, key=_rank)]
+
+    def of(self, cell: Cell) -> list[Row]:
+        """Return the rows of a cell, by repetition."""
+        return self._groups.get(_key(cell), [])
+
+    def values(self, cell: Cell, measure: str) -> list[float]:
+        """Return the values of a measure in a cell; repetitions without one are left out."""
+        found = (row.measures.get(measure) for row in self.of(cell))
+        return [value for value in found if isinstance(value, int | float) and math.isfinite(value)]
+
+    def summary(self, cell: Cell, measure: str) -> Summary | None:
+        """Return mean, standard deviation and number of repetitions; None without any."""
+        values = self.values(cell, measure)
+        if not values:
+            return None
+        return Summary(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
+
+    def mean(self, cell: Cell, measure: str, enough: int = ENOUGH) -> float | None:
+        """Return the mean over the repetitions, or None if there are fewer than ``enough``."""
+        found = self.summary(cell, measure)
+        return found.mean if found and found.n >= enough else None
+
+
+def _key(cell: Cell) -> tuple[Any, ...]:
+    return tuple(sorted(cell.items()))
+
+
+def _order(cell: Cell) -> list[tuple[bool, float, str]]:
+    """Sort numbers as numbers and words as words."""
+    return [_rank(value) for value in cell.values()]
+
+
+def _rank(value: Value) -> tuple[bool, float, str]:
+    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
