@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ALL = ("peers", "limits", "shapes", "startup", "growth", "worlds")
+ALL = ("peers", "limits", "shapes", "startup", "growth", "worlds", "rivals")
 
 
 def main() -> None:

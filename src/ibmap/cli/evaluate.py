@@ -28,7 +28,10 @@ def evaluate(
         typer.Option(metavar="FILE", help="A table that was not learned from: the accuracy on it."),
     ] = None,
     queries: Annotated[
-        str, typer.Option(metavar="KIND", help="Of the accuracy: formula, per-size, or a number per size.")
+        str,
+        typer.Option(
+            metavar="KIND", help="Of the accuracy: formula (50 n per size of Z), per-size (100), or a number."
+        ),
     ] = "formula",
     seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the queries.")] = 0,
     test: Annotated[str, typer.Option(metavar="NAME", help=f"{options.TESTS}.")] = "bayesian",
