@@ -43,7 +43,7 @@ def growth_in_n() -> dict[str, object]:
     for n in sizes:
         rng = np.random.default_rng(n)
         test = BayesianTest().bind(LocalCounts(load(rng.integers(0, 2, (1000, n), dtype=np.uint8))))
-        seconds.append(median(lambda test=test, n=n: IBScore(test, n), 5 if n < 4000 else 3))
+        seconds.append(median(lambda test=test, n=n: IBScore(test, n), 5))
     slope = exponent(sizes, seconds)
     return _growth("initial score in n, 250 to 8000 (D = 1000)", slope, 2.1, seconds)
 
