@@ -12,9 +12,11 @@ from ibmap.experiments.seeds import seed_of
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.graph import Graph
+    from ibmap.independence import BayesianTest
 
 PAPER_LEARNERS = ("gsmn", "hhc-mn", "ibmap-hc")
 RANDOM = {"seed": 0, "log_odds": 1.0, "sweeps": 200}  #: how random networks are drawn
+TEST = {"prior_counts": "ones", "combine": "slices"}  #: options of the test that learners use
 EMPTY = "empty"  #: the graph without edges: what every learner has to beat
 
 
@@ -61,6 +63,14 @@ def sampled(world: Any) -> Sampled:
     import numpy as np
 
     return Sampled(world.graph, np.ascontiguousarray(world.data.T.astype(np.int8)))
+
+
+def bayesian(settings: Mapping[str, Value], **more: str) -> "BayesianTest":
+    """Return the test that the settings describe."""
+    from ibmap.independence import BayesianTest
+
+    options: dict[str, Any] = {name: str(settings[name]) for name in TEST}
+    return BayesianTest(**options, **more)
 
 
 def fit(learner: str, table: "CategoricalData", **options: Any) -> tuple["Graph", Measures]:

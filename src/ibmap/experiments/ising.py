@@ -5,7 +5,7 @@ from functools import lru_cache
 from ibmap.experiments.claims import Claim
 from ibmap.experiments.comparisons import slowest_convergence, versus
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
-from ibmap.experiments.fits import Sampled, fit, quality, sampled
+from ibmap.experiments.fits import TEST, Sampled, bayesian, fit, quality, sampled
 from ibmap.experiments.random_study import LEARNERS, ROWS
 from ibmap.experiments.rows import Cell, Measures, cells_of
 from ibmap.experiments.seeds import seed_of
@@ -40,7 +40,7 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     strength, field = float(options["strength"]), float(options["field"])
     sweeps = int(setup.settings["sweeps"])
     world = lattice(int(cell["n"]), boundary, couplings, strength, field, sweeps, seed)
-    graph, effort = fit(str(cell["learner"]), world.first(int(cell["D"])))
+    graph, effort = fit(str(cell["learner"]), world.first(int(cell["D"])), test=bayesian(setup.settings))
     return {**quality(graph, world.truth), **effort}
 
 
@@ -62,6 +62,7 @@ STUDY = Study(
         "strength": 0.25,
         "field": 0.0,
         "sweeps": 200,
+        **TEST,
     },
     run=run,
     together=("D", "learner"),

@@ -12,7 +12,7 @@ WORLDS = list(cells_of({name: STUDY.grid[name] for name in ("n", "tau", "D")}))
 HOW = (
     "Random networks for every n and τ (ten in the paper), one factor of log-odds 1.0 per edge "
     "(`potentials` as in the paper's text unless said otherwise); the rows of every D are the first D of "
-    "one sample."
+    "one sample. `prior_counts`, `combine`: options of the test."
 )
 BETTER_THAN_GSMN = (
     "both, IBMAP-HC and HHC-MN always learn structures with qualities significantly better (lower Hamming "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ibmap.errors import DataWarning
 from ibmap.experiments.claims import Case, Claim
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
-from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, fit
+from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, TEST, bayesian, fit
 from ibmap.experiments.results import Results
 from ibmap.experiments.rows import Cell, Measures
 from ibmap.experiments.seeds import seed_of
@@ -57,14 +57,13 @@ NEAR = 0.01  #: how far from the best a learner may be that the paper prints in 
 
 def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     """Learn from three quarters of the rows, ask the rest."""
-    from ibmap.independence import BayesianTest
     from ibmap.metrics import accuracy
 
     name, settings = str(cell["table"]), setup.settings
     seed = seed_of(int(settings["seed"]), {"split": name}, repetition)
     train, test = _split(name, float(settings["train"]), seed, setup)
-    graph, effort = fit(str(cell["learner"]), train)
-    asked = BayesianTest(ties=str(settings["ties"]))
+    graph, effort = fit(str(cell["learner"]), train, test=bayesian(settings))
+    asked = bayesian(settings, ties=str(settings["ties"]))
     share = accuracy(graph, test, test=asked, queries=str(settings["queries"]), random_state=seed)
     return {
         "accuracy": float(share),
@@ -119,6 +118,7 @@ STUDY = Study(
         "queries": "formula",
         "discretize": "equal-width",
         "ties": "independent",
+        **TEST,
     },
     run=run,
     together=("learner",),
@@ -212,7 +212,7 @@ TABLE_REAL = Experiment(
     "reports one shuffle; here each repetition is another. It does not say how numeric columns were "
     "discretised: equal-width bins, 1 + log₂ of the rows. `queries`: 100 · n(n-1)/2 in all (formula), or "
     "100 for each size (per-size). `ties`: what the accuracy's test says where the data say nothing, as "
-    "with one row in every slice.",
+    "with one row in every slice. `prior_counts`, `combine`: options of the test, in learning and asking.",
     study=STUDY,
     measures=(Measure("accuracy", "Accuracy", 3),),
     across="learner",
