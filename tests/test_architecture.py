@@ -34,7 +34,8 @@ BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
 BELOW["metrics"] = {"independence"} | BELOW["independence"]
 BELOW["datasets"] = {"data"} | FOUNDATIONS
 BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
-BELOW["cli"] = {"experiments"} | BELOW["experiments"]
+BELOW["exchange"] = {"graph", "errors"}
+BELOW["cli"] = {"experiments", "exchange"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from ibmap import __version__
+from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
 from ibmap.cli.evaluate import evaluate
 from ibmap.cli.learn import learn
@@ -93,6 +94,7 @@ def options(
 app.command(help="Learn a network from a CSV or Parquet file.")(learn)
 app.command("test", help="Ask whether two variables are independent given others.")(answer)
 app.command(help="Compare a learned graph with the truth, or with data it has not seen.")(evaluate)
+app.command(help="Take a network elsewhere: JSON, GraphML, GEXF, DOT, adjacency CSV, edge list.")(convert)
 app.add_typer(simulate, name="simulate", help="Draw data from a world whose truth is known.")
 app.command(help="See it work: a network of real data, and one whose truth is known.")(demo)
 app.command(help="Run the paper's experiments, and hold its claims against the results.")(reproduce)
