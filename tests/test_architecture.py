@@ -17,10 +17,11 @@ from ibmap import _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "_jit", "_random"}
+FOUNDATIONS = {"errors", "_jit", "_random", "_words"}
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "_jit": set(),
+    "_words": set(),
     "_random": {"errors"},
     "_graph_parts": {"errors"},
 }
@@ -35,7 +36,8 @@ BELOW["metrics"] = {"independence"} | BELOW["independence"]
 BELOW["datasets"] = {"data"} | FOUNDATIONS
 BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
 BELOW["exchange"] = {"graph", "errors"}
-BELOW["cli"] = {"experiments", "exchange"} | BELOW["experiments"]
+BELOW["result"] = {"learners", "exchange"} | BELOW["learners"]
+BELOW["cli"] = {"experiments", "exchange", "result"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 

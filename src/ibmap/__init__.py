@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ibmap.independence import GSquareTest as GSquareTest
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
+    from ibmap.learners import Explanation as Explanation
     from ibmap.learners import Learned as Learned
     from ibmap.learners import Visit as Visit
     from ibmap.learners.estimators import IBMAP as IBMAP
@@ -44,6 +45,7 @@ _HOME = {
     "BayesianTest": "ibmap.independence",
     "CategoricalData": "ibmap.data",
     "ChiSquareTest": "ibmap.independence",
+    "Explanation": "ibmap.learners",
     "FMeasure": "ibmap.metrics",
     "FunctionTest": "ibmap.independence",
     "GSquareTest": "ibmap.independence",

@@ -12,6 +12,7 @@ from ibmap import __version__
 from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
 from ibmap.cli.evaluate import evaluate
+from ibmap.cli.explain import explain
 from ibmap.cli.learn import learn
 from ibmap.cli.reproduce import reproduce
 from ibmap.cli.simulate import simulate
@@ -92,6 +93,7 @@ def options(
 
 
 app.command(help="Learn a network from a CSV or Parquet file.")(learn)
+app.command(help="Tell why two variables are joined in a result, or why not.")(explain)
 app.command("test", help="Ask whether two variables are independent given others.")(answer)
 app.command(help="Compare a learned graph with the truth, or with data it has not seen.")(evaluate)
 app.command(help="Take a network elsewhere: JSON, GraphML, GEXF, DOT, adjacency CSV, edge list.")(convert)

@@ -12,6 +12,7 @@ from ibmap.cli import folder, options, screen
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
+    from ibmap.data import CategoricalData
     from ibmap.graph import Graph
     from ibmap.learners import Learned
 
@@ -56,7 +57,7 @@ def learn(
     bins: options.Bins = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write graph.json and edges.csv there.")
+        Path | None, typer.Option(metavar="DIR", help="Write graph.json, edges.csv and result.json there.")
     ] = None,
     as_json: options.Json = False,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="How many edges to show.")] = 10,
@@ -65,6 +66,7 @@ def learn(
     search = options.chosen_learner(learner)
     with folder.output_folder(out):
         data = options.read_table(file, missing, discretize, bins)
+        chosen: object = None
         about_test: dict[str, Any] = {
             "prior": prior,
             "prior_counts": prior_counts,
@@ -74,7 +76,8 @@ def learn(
             "alpha": alpha,
         }
         if "test" in signature(search).parameters:
-            about_test = {"test": options.chosen_test(test or "bayesian", data, **about_test)}
+            chosen = options.chosen_test(test or "bayesian", data, **about_test)
+            about_test = {"test": chosen}
         wishes = {
             "test": test,
             **about_test,
@@ -91,7 +94,8 @@ def learn(
         with screen.progress() as callback:
             learned = search(data, **supported(search, learner, {**wishes, "callback": callback}))
         if out is not None:
-            folder.write_together(out, result_files(learned))
+            source = {"path": file, "missing": missing, "discretize": discretize, "bins": bins}
+            folder.write_together(out, result_files(learned, data, chosen, source))
     show(learned, out, as_json, top)
 
 
@@ -118,10 +122,20 @@ def read_graph(path: Path) -> "Graph":
         raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
 
 
-def result_files(learned: "Learned") -> dict[str, str]:
-    """Return the files of a result, by name."""
+def graph_text(learned: "Learned") -> str:
+    """Return what graph.json holds."""
+    return json.dumps(learned.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
+
+def result_files(
+    learned: "Learned", data: "CategoricalData", test: object = None, source: dict[str, Any] | None = None
+) -> dict[str, str]:
+    """Return the files of a result, by name; ``source`` tells where the table is and how it was read."""
+    from ibmap.result import result_text
+
     return {
-        "graph.json": json.dumps(learned.to_dict(), ensure_ascii=False, indent=1) + "\n",
+        "result.json": result_text(learned, data, test, source),
+        "graph.json": graph_text(learned),
         "edges.csv": learned.edges().write_csv(),
     }
 
@@ -140,4 +154,4 @@ def show(learned: "Learned", out: Path | None, as_json: bool, top: int) -> None:
     if screen.stopped_early(learned):
         console.print("some pairs without an edge look certain: --patience 5 searches on", style="dim")
     if out is not None:
-        console.print(f"wrote {out / 'graph.json'} and {out / 'edges.csv'}", style="dim")
+        console.print(f"wrote {out}: graph.json, edges.csv and result.json", style="dim")
