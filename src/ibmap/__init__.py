@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ibmap.learners import Explanation as Explanation
     from ibmap.learners import Learned as Learned
     from ibmap.learners import Visit as Visit
+    from ibmap.learners.bootstrap_estimator import Bootstrap as Bootstrap
     from ibmap.learners.estimators import IBMAP as IBMAP
     from ibmap.learners.gsmn import gsmn as gsmn
     from ibmap.learners.hhc_mn import hhc_mn as hhc_mn
@@ -43,6 +44,7 @@ _HOME = {
     "HHCMN": "ibmap.learners.rivals",
     "IBMAP": "ibmap.learners.estimators",
     "BayesianTest": "ibmap.independence",
+    "Bootstrap": "ibmap.learners.bootstrap_estimator",
     "CategoricalData": "ibmap.data",
     "ChiSquareTest": "ibmap.independence",
     "Explanation": "ibmap.learners",

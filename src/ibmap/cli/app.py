@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from ibmap import __version__
+from ibmap.cli.bootstrap import bootstrap
 from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
 from ibmap.cli.evaluate import evaluate
@@ -94,6 +95,7 @@ def options(
 
 app.command(help="Learn a network from a CSV or Parquet file.")(learn)
 app.command(help="Tell why two variables are joined in a result, or why not.")(explain)
+app.command(help="Learn from rows drawn anew: how often does each edge come back?")(bootstrap)
 app.command("test", help="Ask whether two variables are independent given others.")(answer)
 app.command(help="Compare a learned graph with the truth, or with data it has not seen.")(evaluate)
 app.command(help="Take a network elsewhere: JSON, GraphML, GEXF, DOT, adjacency CSV, edge list.")(convert)
