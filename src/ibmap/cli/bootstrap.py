@@ -9,6 +9,8 @@ import typer
 
 from ibmap.cli import folder, options, screen
 from ibmap.cli.convert import Force
+from ibmap.cli.knowledge import Option as Known
+from ibmap.cli.knowledge import read_knowledge
 from ibmap.cli.learn import supported
 from ibmap.errors import RequestError
 
@@ -33,6 +35,7 @@ def bootstrap(
     threshold: Annotated[
         float, typer.Option(metavar="T", min=0, max=1, help="Support that the averaged network asks for.")
     ] = 0.5,
+    knowledge: Known = None,
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
@@ -51,8 +54,10 @@ def bootstrap(
     refuse_older(out, force)
     with folder.output_folder(out):
         data = options.read_table(file, missing, discretize, bins)
-        about_test = {"test": test, "prior": prior, "prior_counts": prior_counts}
-        wishes = _wishes(learner, data, about_test, patience)
+        known = read_knowledge(knowledge, data)
+        about_test = {"test": test, "prior": known.prior(prior, data), "prior_counts": prior_counts}
+        edges = {kind: known.edges(kind) or None for kind in ("required", "forbidden")}
+        wishes = _wishes(learner, data, about_test, {"patience": patience, **edges})
 
         def learn(table: "CategoricalData") -> "Learned":
             return options.chosen_learner(learner)(table, **wishes)
@@ -66,14 +71,14 @@ def bootstrap(
 
 
 def _wishes(
-    learner: str, data: "CategoricalData", about_test: dict[str, Any], patience: int | None
+    learner: str, data: "CategoricalData", about_test: dict[str, Any], about_search: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the options of the learner, its test made once."""
     search = options.chosen_learner(learner)
     if "test" in signature(search).parameters:
         name = about_test.pop("test") or "bayesian"
         about_test = {"test": options.chosen_test(name, data, **about_test)}
-    return supported(search, learner, {**about_test, "patience": patience})
+    return supported(search, learner, {**about_test, **about_search})
 
 
 def refuse_older(out: Path | None, force: bool) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import folder, options, screen
+from ibmap.cli.knowledge import Option as Known
+from ibmap.cli.knowledge import read_knowledge
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def learn(
     ] = None,
     require: Pairs = None,
     forbid: NoPairs = None,
+    knowledge: Known = None,
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
@@ -67,8 +70,9 @@ def learn(
     with folder.output_folder(out):
         data = options.read_table(file, missing, discretize, bins)
         chosen: object = None
+        known = read_knowledge(knowledge, data)
         about_test: dict[str, Any] = {
-            "prior": prior,
+            "prior": known.prior(prior, data),
             "prior_counts": prior_counts,
             "combine": combine,
             "slices": slices,
@@ -87,8 +91,8 @@ def learn(
             "factor": factor,
             "patience": patience,
             "start": read_graph(start) if start is not None else None,
-            "required": [options.pair(text, "--require", data) for text in require or []] or None,
-            "forbidden": [options.pair(text, "--forbid", data) for text in forbid or []] or None,
+            "required": _edges(require, "--require", data, known.edges("required")),
+            "forbidden": _edges(forbid, "--forbid", data, known.edges("forbidden")),
             "n_jobs": jobs,
         }
         with screen.progress() as callback:
@@ -97,6 +101,13 @@ def learn(
             source = {"path": file, "missing": missing, "discretize": discretize, "bins": bins}
             folder.write_together(out, result_files(learned, data, chosen, source))
     show(learned, out, as_json, top)
+
+
+def _edges(
+    texts: list[str] | None, option: str, data: "CategoricalData", known: list[tuple[str, str]]
+) -> list[tuple[str, str]] | None:
+    """Return the edges of an option and of the knowledge file; None if there are none."""
+    return [*known, *(options.pair(text, option, data) for text in texts or [])] or None
 
 
 def supported(search: Callable[..., Any], name: str, wishes: dict[str, Any]) -> dict[str, Any]:
