@@ -36,6 +36,7 @@ BELOW["metrics"] = {"independence"} | BELOW["independence"]
 BELOW["datasets"] = {"data"} | FOUNDATIONS
 BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
 BELOW["exchange"] = {"graph", "errors"}
+BELOW["plots"] = {"graph", "exchange", "errors", "learners"}
 BELOW["result"] = {"learners", "exchange"} | BELOW["learners"]
 BELOW["cli"] = {"experiments", "exchange", "result"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from ibmap.metrics import accuracy as accuracy
     from ibmap.metrics import f_measure as f_measure
     from ibmap.metrics import hamming as hamming
+    from ibmap.plots import plot as plot
+    from ibmap.plots import plot_comparison as plot_comparison
+    from ibmap.plots import plot_scores as plot_scores
     from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
@@ -65,6 +68,9 @@ _HOME = {
     "ibmap_hc": "ibmap.learners",
     "load": "ibmap.data",
     "mutual_information": "ibmap.learners",
+    "plot": "ibmap.plots",
+    "plot_comparison": "ibmap.plots",
+    "plot_scores": "ibmap.plots",
     "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
 }
