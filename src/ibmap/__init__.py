@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ibmap.independence import GSquareTest as GSquareTest
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
+    from ibmap.learners import Checkpoint as Checkpoint
     from ibmap.learners import Explanation as Explanation
     from ibmap.learners import Learned as Learned
     from ibmap.learners import Visit as Visit
@@ -49,6 +50,7 @@ _HOME = {
     "BayesianTest": "ibmap.independence",
     "Bootstrap": "ibmap.learners.bootstrap_estimator",
     "CategoricalData": "ibmap.data",
+    "Checkpoint": "ibmap.learners",
     "ChiSquareTest": "ibmap.independence",
     "Explanation": "ibmap.learners",
     "FMeasure": "ibmap.metrics",

@@ -24,7 +24,7 @@ def convert(
 ) -> None:
     """Read a network and write it in another format."""
     from ibmap import exchange
-    from ibmap.exchange.files import refuse_existing
+    from ibmap._files import refuse_existing
 
     to_screen = str(target) == "-"
     form = exchange.format_of(target, to)

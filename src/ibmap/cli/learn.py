@@ -59,6 +59,9 @@ def learn(
     discretize: options.Discretize = None,
     bins: options.Bins = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the search there; go on if it is there.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write graph.json, edges.csv and result.json there.")
     ] = None,
@@ -94,6 +97,7 @@ def learn(
             "required": _edges(require, "--require", data, known.edges("required")),
             "forbidden": _edges(forbid, "--forbid", data, known.edges("forbidden")),
             "n_jobs": jobs,
+            "checkpoint": checkpoint,
         }
         with screen.progress() as callback:
             learned = search(data, **supported(search, learner, {**wishes, "callback": callback}))
@@ -101,6 +105,8 @@ def learn(
             source = {"path": file, "missing": missing, "discretize": discretize, "bins": bins}
             folder.write_together(out, result_files(learned, data, chosen, source))
     show(learned, out, as_json, top)
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
 
 
 def _edges(

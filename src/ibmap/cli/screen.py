@@ -117,21 +117,25 @@ class _Line:
 
     def __init__(self) -> None:
         self._began = perf_counter()
-        self._edges = 0
+        self._edges: int | None = None  # unknown if the search goes on from a checkpoint
         self._last: Step | Visit | None = None
 
     def __call__(self, step: "Step | Visit") -> None:
         self._last = step
         if hasattr(step, "neighbours"):
             return
-        self._edges = (0 if step.n == 1 else self._edges) + (1 if step.added else -1)
+        if step.n == 1:
+            self._edges = 0
+        if self._edges is not None:
+            self._edges += 1 if step.added else -1
 
     def __rich__(self) -> str:
         seconds = perf_counter() - self._began
         if self._last is not None and hasattr(self._last, "neighbours"):
             return f"learning: {counted(self._last.n, 'variable')} visited, {seconds:.0f} s"
         if self._last is not None:
-            edges, score = counted(self._edges, "edge"), f"{self._last.score:.3f}"
-            return f"learning: {counted(self._last.n, 'ascent')}, {edges}, score {score}, {seconds:.0f} s"
+            edges = "" if self._edges is None else f" {counted(self._edges, 'edge')},"
+            ascents, score = counted(self._last.n, "ascent"), f"{self._last.score:.3f}"
+            return f"learning: {ascents},{edges} score {score}, {seconds:.0f} s"
         hint = " (a first run compiles)" if seconds > 2 else ""
         return f"learning: scoring all pairs{hint} ... {seconds:.0f} s"

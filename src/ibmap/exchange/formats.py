@@ -5,9 +5,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ibmap._files import write_whole
 from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange import adjacency, dot, edges, gexf, graphml, json_text
-from ibmap.exchange.files import write_whole
 from ibmap.exchange.network import Network, as_network
 
 

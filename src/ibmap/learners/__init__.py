@@ -1,5 +1,6 @@
 """Search: from a table to a graph. One algorithm a file; ``estimators`` and ``rivals`` have classes."""
 
+from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.explanation import Explanation, explain
 from ibmap.learners.gsmn import gsmn
 from ibmap.learners.hhc_mn import hhc_mn
@@ -11,6 +12,7 @@ from ibmap.learners.registry import LEARNERS, find_learner
 
 __all__ = [
     "LEARNERS",
+    "Checkpoint",
     "Explanation",
     "Learned",
     "Step",
