@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,11 @@ class View:
         others = f" given {_listed(self.given)}" if self.given else " (no other neighbours)"
         verdict = "independent of" if self.independent else "dependent on"
         return f"{self.x} is {verdict} {self.y}{others}: {self._number()}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form; JSON knows no infinite numbers."""
+        numbers = {name: value if isfinite(value) else None for name, value in self.numbers.items()}
+        return {**vars(self), "given": list(self.given), "numbers": numbers}
 
     def _number(self) -> str:
         if "log_independent" in self.numbers:
@@ -132,7 +138,7 @@ class Explanation:
             "y": self.y,
             "joined": self.joined,
             "log_posterior": self.log_posterior,
-            "views": [{**vars(view), "given": list(view.given)} for view in self.views],
+            "views": [view.to_dict() for view in self.views],
             "flips": [step._asdict() for step in self.flips],
             "n_ascents": self.n_ascents,
             "gain_of_flip": self.gain_of_flip,
