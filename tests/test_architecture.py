@@ -17,10 +17,12 @@ from ibmap import _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "_jit", "_random"}
+FOUNDATIONS = {"errors", "_jit", "_random", "_words", "_files"}
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "_jit": set(),
+    "_words": set(),
+    "_files": {"errors"},
     "_random": {"errors"},
     "_graph_parts": {"errors"},
 }
@@ -34,7 +36,10 @@ BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
 BELOW["metrics"] = {"independence"} | BELOW["independence"]
 BELOW["datasets"] = {"data"} | FOUNDATIONS
 BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets"} | BELOW["learners"]
-BELOW["cli"] = {"experiments"} | BELOW["experiments"]
+BELOW["exchange"] = {"graph", "errors", "_files"}
+BELOW["plots"] = {"graph", "exchange", "errors", "learners"}
+BELOW["result"] = {"learners", "exchange"} | BELOW["learners"]
+BELOW["cli"] = {"experiments", "exchange", "result"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from ibmap.independence import GSquareTest as GSquareTest
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
+    from ibmap.learners import Checkpoint as Checkpoint
+    from ibmap.learners import Explanation as Explanation
     from ibmap.learners import Learned as Learned
     from ibmap.learners import Visit as Visit
+    from ibmap.learners.bootstrap_estimator import Bootstrap as Bootstrap
     from ibmap.learners.estimators import IBMAP as IBMAP
     from ibmap.learners.gsmn import gsmn as gsmn
     from ibmap.learners.hhc_mn import hhc_mn as hhc_mn
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
     from ibmap.metrics import accuracy as accuracy
     from ibmap.metrics import f_measure as f_measure
     from ibmap.metrics import hamming as hamming
+    from ibmap.plots import plot as plot
+    from ibmap.plots import plot_comparison as plot_comparison
+    from ibmap.plots import plot_scores as plot_scores
     from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
@@ -42,8 +48,11 @@ _HOME = {
     "HHCMN": "ibmap.learners.rivals",
     "IBMAP": "ibmap.learners.estimators",
     "BayesianTest": "ibmap.independence",
+    "Bootstrap": "ibmap.learners.bootstrap_estimator",
     "CategoricalData": "ibmap.data",
+    "Checkpoint": "ibmap.learners",
     "ChiSquareTest": "ibmap.independence",
+    "Explanation": "ibmap.learners",
     "FMeasure": "ibmap.metrics",
     "FunctionTest": "ibmap.independence",
     "GSquareTest": "ibmap.independence",
@@ -61,11 +70,18 @@ _HOME = {
     "ibmap_hc": "ibmap.learners",
     "load": "ibmap.data",
     "mutual_information": "ibmap.learners",
+    "plot": "ibmap.plots",
+    "plot_comparison": "ibmap.plots",
+    "plot_scores": "ibmap.plots",
     "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
 }
 
-_ROOMS = ("datasets", "synthetic")  # modules whose names are used through them: ``ibmap.datasets.load``
+_ROOMS = (
+    "datasets",
+    "exchange",
+    "synthetic",
+)  # used through them: ``ibmap.datasets.load``
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, "__version__"]

@@ -122,7 +122,8 @@ def test_identifier_is_allowed_with_a_warning(ibmap, table, tmp_path):
     assert ran.err.startswith("ibmap: warning: as many levels as rows (30) in 'id'")
     assert ran.err.count("\n") == 1
     assert ran.out.startswith('{"variables": ["id", "a", "b"]')
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["edges.csv", "graph.json"]
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["edges.csv", "graph.json", "result.json"]
 
 
 @pytest.mark.parametrize(

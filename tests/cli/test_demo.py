@@ -15,7 +15,7 @@ def test_demo_tells_the_story_in_one_screen(ibmap, tmp_path):
     assert len(lines) <= 40
     assert max(map(len, lines[:-1])) <= 80  # the last one holds the folder
     files = sorted(path.name for path in (tmp_path / "demo").iterdir())
-    assert files == ["edges.csv", "graph.json", "world-graph.json", "world-truth.json"]
+    assert files == ["edges.csv", "graph.json", "result.json", "world-graph.json", "world-truth.json"]
     graph = Graph.from_json((tmp_path / "demo" / "graph.json").read_text())
     assert graph.degree("diagnosis") == 3
     assert json.loads((tmp_path / "demo" / "world-truth.json").read_text())["variables"][:2] == ["x0", "x1"]

@@ -27,7 +27,8 @@ def test_json_is_all_there_is_on_stdout(ibmap, survey):
 
 def test_result_files_hold_the_graph_and_near_misses(ibmap, survey, tmp_path):
     ran = ibmap("learn", survey, "--json", "--out", tmp_path / "a" / "b")
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["edges.csv", "graph.json"]
+    names = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
+    assert names == ["edges.csv", "graph.json", "result.json"]
     text = (tmp_path / "a" / "b" / "graph.json").read_text()
     assert json.loads(text) == json.loads(ran.out)
     assert Graph.from_json(text).edges == (("smoke", "cough"),)

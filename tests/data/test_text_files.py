@@ -48,3 +48,9 @@ def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(text)[:-9])
     with pytest.raises(DataError, match="not a whole gzip file"):
         load(path)
+
+
+def test_quotes_in_names_are_read_as_other_programs_write_them(tmp_path):
+    path = tmp_path / "quotes.csv"
+    path.write_text('"say ""hi""","a,b"," ""c""",plain\n0,1,0,1\n1,0,1,0\n')
+    assert load(path).names == ('say "hi"', "a,b", '"c"', "plain")

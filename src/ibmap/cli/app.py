@@ -9,8 +9,11 @@ import typer
 from typer.core import TyperGroup
 
 from ibmap import __version__
+from ibmap.cli.bootstrap import bootstrap
+from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
 from ibmap.cli.evaluate import evaluate
+from ibmap.cli.explain import explain
 from ibmap.cli.learn import learn
 from ibmap.cli.reproduce import reproduce
 from ibmap.cli.simulate import simulate
@@ -91,8 +94,11 @@ def options(
 
 
 app.command(help="Learn a network from a CSV or Parquet file.")(learn)
+app.command(help="Tell why two variables are joined in a result, or why not.")(explain)
+app.command(help="Learn from rows drawn anew: how often does each edge come back?")(bootstrap)
 app.command("test", help="Ask whether two variables are independent given others.")(answer)
 app.command(help="Compare a learned graph with the truth, or with data it has not seen.")(evaluate)
+app.command(help="Take a network elsewhere: JSON, GraphML, GEXF, DOT, adjacency CSV, edge list.")(convert)
 app.add_typer(simulate, name="simulate", help="Draw data from a world whose truth is known.")
 app.command(help="See it work: a network of real data, and one whose truth is known.")(demo)
 app.command(help="Run the paper's experiments, and hold its claims against the results.")(reproduce)

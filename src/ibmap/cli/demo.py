@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import folder, quick, screen
-from ibmap.cli.learn import result_files
+from ibmap.cli.learn import graph_text, result_files
 
 if TYPE_CHECKING:
+    from ibmap.data import CategoricalData
     from ibmap.graph import Graph
     from ibmap.learners import Learned
     from ibmap.synthetic import World
@@ -29,11 +30,11 @@ def demo(
     with folder.output_folder(out):
         with screen.progress() as callback:
             world, found = learn_world(callback)  # first, so that the seconds of the other hold no compiling
-            cancer = learn_cancer(callback)
+            table, cancer = learn_cancer(callback)
         files = {
-            **result_files(cancer),
+            **result_files(cancer, table),
             "world-truth.json": world.graph.to_json() + "\n",
-            "world-graph.json": result_files(found[-1])["graph.json"],
+            "world-graph.json": graph_text(found[-1]),
         }
         folder.write_together(out, files)
     console = screen.console()
@@ -42,7 +43,7 @@ def demo(
     console.print(f"Written to {out}/: {', '.join(files)}", style="dim")
 
 
-def learn_cancer(callback: Any = None) -> "Learned":
+def learn_cancer(callback: Any = None) -> tuple["CategoricalData", "Learned"]:
     """Learn from the Wisconsin breast cancer table that scikit-learn ships, cut into three quantile bins."""
     from sklearn.datasets import load_breast_cancer
 
@@ -52,7 +53,8 @@ def learn_cancer(callback: Any = None) -> "Learned":
     table = load_breast_cancer()
     columns = dict(zip(map(str, table.feature_names), table.data.T, strict=True))
     columns[TARGET] = table.target_names[table.target]
-    return ibmap_hc(load(columns, discretize="quantile", bins=3), callback=callback)
+    data = load(columns, discretize="quantile", bins=3)
+    return data, ibmap_hc(data, callback=callback)
 
 
 def learn_world(callback: Any = None) -> tuple["World", list["Learned"]]:

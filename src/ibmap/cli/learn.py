@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import folder, options, screen
+from ibmap.cli.knowledge import Option as Known
+from ibmap.cli.knowledge import read_knowledge
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
+    from ibmap.data import CategoricalData
     from ibmap.graph import Graph
     from ibmap.learners import Learned
 
@@ -51,12 +54,16 @@ def learn(
     ] = None,
     require: Pairs = None,
     forbid: NoPairs = None,
+    knowledge: Known = None,
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the search there; go on if it is there.")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write graph.json and edges.csv there.")
+        Path | None, typer.Option(metavar="DIR", help="Write graph.json, edges.csv and result.json there.")
     ] = None,
     as_json: options.Json = False,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="How many edges to show.")] = 10,
@@ -65,8 +72,10 @@ def learn(
     search = options.chosen_learner(learner)
     with folder.output_folder(out):
         data = options.read_table(file, missing, discretize, bins)
+        chosen: object = None
+        known = read_knowledge(knowledge, data)
         about_test: dict[str, Any] = {
-            "prior": prior,
+            "prior": known.prior(prior, data),
             "prior_counts": prior_counts,
             "combine": combine,
             "slices": slices,
@@ -74,7 +83,8 @@ def learn(
             "alpha": alpha,
         }
         if "test" in signature(search).parameters:
-            about_test = {"test": options.chosen_test(test or "bayesian", data, **about_test)}
+            chosen = options.chosen_test(test or "bayesian", data, **about_test)
+            about_test = {"test": chosen}
         wishes = {
             "test": test,
             **about_test,
@@ -84,15 +94,26 @@ def learn(
             "factor": factor,
             "patience": patience,
             "start": read_graph(start) if start is not None else None,
-            "required": [options.pair(text, "--require", data) for text in require or []] or None,
-            "forbidden": [options.pair(text, "--forbid", data) for text in forbid or []] or None,
+            "required": _edges(require, "--require", data, known.edges("required")),
+            "forbidden": _edges(forbid, "--forbid", data, known.edges("forbidden")),
             "n_jobs": jobs,
+            "checkpoint": checkpoint,
         }
         with screen.progress() as callback:
             learned = search(data, **supported(search, learner, {**wishes, "callback": callback}))
         if out is not None:
-            folder.write_together(out, result_files(learned))
+            source = {"path": file, "missing": missing, "discretize": discretize, "bins": bins}
+            folder.write_together(out, result_files(learned, data, chosen, source))
     show(learned, out, as_json, top)
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+
+
+def _edges(
+    texts: list[str] | None, option: str, data: "CategoricalData", known: list[tuple[str, str]]
+) -> list[tuple[str, str]] | None:
+    """Return the edges of an option and of the knowledge file; None if there are none."""
+    return [*known, *(options.pair(text, option, data) for text in texts or [])] or None
 
 
 def supported(search: Callable[..., Any], name: str, wishes: dict[str, Any]) -> dict[str, Any]:
@@ -118,10 +139,20 @@ def read_graph(path: Path) -> "Graph":
         raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
 
 
-def result_files(learned: "Learned") -> dict[str, str]:
-    """Return the files of a result, by name."""
+def graph_text(learned: "Learned") -> str:
+    """Return what graph.json holds."""
+    return json.dumps(learned.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
+
+def result_files(
+    learned: "Learned", data: "CategoricalData", test: object = None, source: dict[str, Any] | None = None
+) -> dict[str, str]:
+    """Return the files of a result, by name; ``source`` tells where the table is and how it was read."""
+    from ibmap.result import result_text
+
     return {
-        "graph.json": json.dumps(learned.to_dict(), ensure_ascii=False, indent=1) + "\n",
+        "result.json": result_text(learned, data, test, source),
+        "graph.json": graph_text(learned),
         "edges.csv": learned.edges().write_csv(),
     }
 
@@ -140,4 +171,4 @@ def show(learned: "Learned", out: Path | None, as_json: bool, top: int) -> None:
     if screen.stopped_early(learned):
         console.print("some pairs without an edge look certain: --patience 5 searches on", style="dim")
     if out is not None:
-        console.print(f"wrote {out / 'graph.json'} and {out / 'edges.csv'}", style="dim")
+        console.print(f"wrote {out}: graph.json, edges.csv and result.json", style="dim")

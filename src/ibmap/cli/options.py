@@ -80,7 +80,7 @@ def chosen_test(name: str, data: "CategoricalData", **given: Any) -> "Independen
     for option in options:
         if not hasattr(test, option):
             raise RequestError(f"the {name} test has no option --{option.replace('_', '-')}")
-    if "prior" in options:
+    if isinstance(options.get("prior"), str):
         options["prior"] = prior_from(options["prior"], data)
     if "prior_counts" in options:
         options["prior_counts"] = _number_or_word(options["prior_counts"])

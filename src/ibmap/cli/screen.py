@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from ibmap._words import counted as counted
+from ibmap._words import probability as probability
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -24,34 +27,6 @@ def console(stderr: bool = False) -> "Console":
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else WIDE
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width, soft_wrap=False)
-
-
-def probability(log_p: float) -> str:
-    """Return a probability for reading, also when it is next to one.
-
-    Examples
-    --------
-    >>> probability(math.log(0.25)), probability(-1.2e-24), probability(-800.0), probability(0.0)
-    ('0.250', '1 - 1e-24', 'e^-800', '1')
-    """
-    if log_p > -1e-3:
-        rest = -math.expm1(log_p)
-        return f"1 - {rest:.0e}" if rest else "1"
-    if log_p < -600:
-        return f"e^{log_p:.0f}"
-    p = math.exp(log_p)
-    return f"{p:.3f}" if p >= 1e-3 else f"{p:.0e}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "edge"), counted(1200, "row")
-    ('1 edge', '1,200 rows')
-    """
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def headline(learned: "Learned") -> str:
@@ -142,21 +117,25 @@ class _Line:
 
     def __init__(self) -> None:
         self._began = perf_counter()
-        self._edges = 0
+        self._edges: int | None = None  # unknown if the search goes on from a checkpoint
         self._last: Step | Visit | None = None
 
     def __call__(self, step: "Step | Visit") -> None:
         self._last = step
         if hasattr(step, "neighbours"):
             return
-        self._edges = (0 if step.n == 1 else self._edges) + (1 if step.added else -1)
+        if step.n == 1:
+            self._edges = 0
+        if self._edges is not None:
+            self._edges += 1 if step.added else -1
 
     def __rich__(self) -> str:
         seconds = perf_counter() - self._began
         if self._last is not None and hasattr(self._last, "neighbours"):
             return f"learning: {counted(self._last.n, 'variable')} visited, {seconds:.0f} s"
         if self._last is not None:
-            edges, score = counted(self._edges, "edge"), f"{self._last.score:.3f}"
-            return f"learning: {counted(self._last.n, 'ascent')}, {edges}, score {score}, {seconds:.0f} s"
+            edges = "" if self._edges is None else f" {counted(self._edges, 'edge')},"
+            ascents, score = counted(self._last.n, "ascent"), f"{self._last.score:.3f}"
+            return f"learning: {ascents},{edges} score {score}, {seconds:.0f} s"
         hint = " (a first run compiles)" if seconds > 2 else ""
         return f"learning: scoring all pairs{hint} ... {seconds:.0f} s"

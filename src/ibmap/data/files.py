@@ -82,7 +82,13 @@ def _text(path: Path, raw: bytes) -> Any:
     if b'"' in raw or raw.count(separator.encode()) != (len(frame) + 1) * (len(names) - 1):
         blank = _check_lines(path, raw, separator, len(names))
         frame = frame.filter([row not in blank for row in range(len(frame))]) if blank else frame
-    return _without_blanks(frame)
+    return _without_blanks(_unquoted(frame, names))
+
+
+def _unquoted(frame: Any, names: tuple[str, ...]) -> Any:
+    """Give columns with quotes in their names their names: polars leaves them doubled, as in the file."""
+    pairs = zip(frame.columns, names, strict=False)
+    return frame.rename({old: new for old, new in pairs if new != old.strip() == new.replace('"', '""')})
 
 
 def _scan(raw: bytes, separator: str) -> Any:

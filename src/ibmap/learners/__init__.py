@@ -1,5 +1,7 @@
 """Search: from a table to a graph. One algorithm a file; ``estimators`` and ``rivals`` have classes."""
 
+from ibmap.learners.checkpoint import Checkpoint
+from ibmap.learners.explanation import Explanation, explain
 from ibmap.learners.gsmn import gsmn
 from ibmap.learners.hhc_mn import hhc_mn
 from ibmap.learners.ibmap_hc import ibmap_hc
@@ -10,9 +12,12 @@ from ibmap.learners.registry import LEARNERS, find_learner
 
 __all__ = [
     "LEARNERS",
+    "Checkpoint",
+    "Explanation",
     "Learned",
     "Step",
     "Visit",
+    "explain",
     "find_learner",
     "gsmn",
     "hhc_mn",

@@ -1,6 +1,7 @@
 """IBMAP-HC: hill climbing on the IB-score (paper, Algorithms 1 and 2)."""
 
 from collections.abc import Callable, Iterable
+from os import PathLike
 from time import perf_counter
 
 import numpy as np
@@ -11,6 +12,7 @@ from ibmap.data import CategoricalData
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import as_test
+from ibmap.learners.checkpoint import Checkpoint, keeper_of
 from ibmap.learners.learned import Learned, Step, learned_from
 from ibmap.scores import IBScore
 
@@ -31,12 +33,14 @@ def ibmap_hc(
     n_jobs: int | None = None,
     callback: Callable[[Step], object] | None = None,
     counts: Counts | None = None,
+    checkpoint: Checkpoint | str | PathLike[str] | None = None,
 ) -> Learned:
     """Learn a Markov network by hill climbing on the IB-score.
 
     Start from the empty graph; flip the pair that is least credible under the current graph, as long as that
     raises the score. The options are those of :class:`ibmap.IBMAP`; ``counts`` is an engine that counts
-    instead of the one in memory.
+    instead of the one in memory; ``checkpoint`` names a file where the search is saved every ten seconds (or
+    as :class:`Checkpoint` says) and taken up again if it is there. It stays when the search is over.
 
     Examples
     --------
@@ -62,15 +66,20 @@ def ibmap_hc(
     n_threads = min(threads(n_jobs), data.n_variables)
     score = IBScore(bound, data.n_variables, edges, locked, n_threads)  # Algorithm 1, lines 1 and 2
     history: list[Step] = []
+    keeper = keeper_of(checkpoint, data, asked, patience, sorted(edges), sorted(locked))
+    finished = keeper.restore(score, history, data.names) if keeper else False
     batch = 1 if callback else max(1, min(512, BATCH // max(1, data.n_rows * data.n_variables)))
-    finished = False
-    while not finished:  # lines 3 to 10
+    stopped = False
+    while not (finished or stopped):  # lines 3 to 10
         ascents = score.ascend(batch, patience)
         finished = len(ascents) < batch
         for x, y, added, gain, value in ascents:
             history.append(Step(len(history) + 1, data.names[x], data.names[y], added, gain, value))
             if callback and callback(history[-1]) in (True, np.True_):
-                finished = True
+                stopped = True
+        if keeper:
+            at_once = finished or stopped
+            keeper.save(score, history, data.index, finished=finished, at_once=at_once)
     return learned_from(
         data,
         score.pairs,
@@ -78,7 +87,7 @@ def ibmap_hc(
         test=asked.name,
         n_tests=score.n_tests,
         n_iter=len(history),
-        seconds=perf_counter() - began,
+        seconds=perf_counter() - began + (keeper.seconds if keeper else 0.0),
         score=score.total,
         pair_scores=read_only(score.pair_scores),
         history=tuple(history),

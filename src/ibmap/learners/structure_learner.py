@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from ibmap.data import CategoricalData, load
 from ibmap.graph import Graph
+from ibmap.learners.explanation import Explanation, explain
 from ibmap.learners.learned import Learned
 
 
@@ -29,12 +30,15 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         Tests performed; iterations (ascents, or variables visited).
     fit_seconds_ : float
         Wall time.
+    data_ : CategoricalData
+        The table as it was understood; ``explain`` counts in it.
     """
 
     learned_: Learned
+    data_: CategoricalData
 
     def __getattr__(self, name: str) -> Any:
-        if name == "learned_" or (name in dir(type(self)) and "learned_" not in vars(self)):
+        if name in ("learned_", "data_") or (name in dir(type(self)) and "learned_" not in vars(self)):
             raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -52,6 +56,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self.learned_ = self._learn(data)
         self.n_features_in_ = data.n_variables
         self.bin_edges_ = data.bin_edges
+        self.data_ = data
         if data.backend is not None or isinstance(X, str | PathLike | Mapping | CategoricalData):
             self.feature_names_in_ = np.array(data.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -75,6 +80,17 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def edges_(self) -> Any:
         """Edges, then near misses: x, y, posterior, log posterior both ways, in_graph."""
         return self.learned_.edges()
+
+    def explain(self, x: str, y: str) -> Explanation:
+        """Tell why there is an edge between ``x`` and ``y``, or why not: print it, or read its numbers.
+
+        Parameters
+        ----------
+        x, y : str
+            Two variables.
+        """
+        test = getattr(self, "test", "mutual-information")
+        return explain(self.data_, self.learned_, x, y, test)
 
     @property
     def n_tests_(self) -> int:

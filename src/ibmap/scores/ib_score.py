@@ -103,6 +103,22 @@ class IBScore:
         """Neighbours of x in the graph as it stands."""
         return np.flatnonzero(self.state.flags[x] & EDGE)
 
+    def replay(self, flips: Pairs, n_tests: int) -> None:
+        """Flip pairs without asking whether they pay, as a search that was saved did; score what changed.
+
+        σ_x depends on the blanket of x alone, so the order of the flips does not matter, and the state is the
+        one of that search, to the last bit.
+        """
+        touched: dict[int, None] = {}
+        for x, y in flips:
+            _kernels.flip(self.state, x, y)
+            touched.update({x: None, y: None})
+        _spread(lambda thread, x: self._row(thread, x, self.state.sigma[x]), touched, self._n_jobs)
+        for x in touched:
+            _kernels.sum_rows(self.state, x, x + 1, False)
+        _kernels.all_minima(self.state)
+        self.n_tests = n_tests
+
     def ascend(self, limit: int, patience: int = 0) -> list[Ascent]:
         """Do up to ``limit`` ascents; fewer than ``limit`` means that a local maximum was reached."""
         if self._compiled and not (self._n_jobs > 1 and self._compiled.n_cells >= PARALLEL):

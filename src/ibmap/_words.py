@@ -1,0 +1,31 @@
+"""Numbers in words, the same wherever they are shown."""
+
+import math
+
+
+def probability(log_p: float) -> str:
+    """Return a probability for reading, also when it is next to one.
+
+    Examples
+    --------
+    >>> probability(math.log(0.25)), probability(-1.2e-24), probability(-800.0), probability(0.0)
+    ('0.250', '1 - 1e-24', 'e^-800', '1')
+    """
+    if log_p > -1e-3:
+        rest = -math.expm1(log_p)
+        return f"1 - {rest:.0e}" if rest else "1"
+    if log_p < -600:
+        return f"e^{log_p:.0f}"
+    p = math.exp(log_p)
+    return f"{p:.3f}" if p >= 1e-3 else f"{p:.0e}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "edge"), counted(1200, "row")
+    ('1 edge', '1,200 rows')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"

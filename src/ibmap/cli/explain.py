@@ -1,0 +1,66 @@
+"""``ibmap explain``: why this edge, or why none?"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ibmap.cli import options, quick
+from ibmap.errors import DataError, RequestError
+
+if TYPE_CHECKING:
+    from ibmap.data import CategoricalData
+    from ibmap.result import Result
+
+
+def explain(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of ibmap learn --out.")],
+    x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
+    y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The table [where it was when it was learned from].")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Explain an edge, or the lack of one: words first, numbers after."""
+    quick.import_numba()
+    from ibmap.learners.explanation import explain as explained
+    from ibmap.result import read_result
+
+    known = read_result(result)
+    for name in (x, y):
+        known.learned.graph.index(name)
+    table = read_again(known, data)
+    found = explained(table, known.learned, x, y, asked(known))
+    typer.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
+
+
+def read_again(known: "Result", data: Path | None) -> "CategoricalData":
+    """Read the table that a result was learned from, and make sure that it is the same."""
+    about = known.content["data"]
+    if data is None and about.get("path") is None:
+        raise RequestError("the result does not know where its table is: pass --data FILE")
+    path = data or Path(str(about["path"]))
+    if not path.exists():
+        raise RequestError(f"there is no table {str(path)!r} any more: pass --data FILE")
+    how = about.get("missing", "error"), about.get("discretize"), about.get("bins")
+    table = options.read_table(path, *how)
+    now, then = (table.n_rows, table.names), (known.learned.n_rows, known.learned.graph.names)
+    if now != then:
+        names = ", of other names" * (now[0] == then[0])
+        raise DataError(
+            f"{str(path)!r} is not the table of this result: it has {now[0]} rows and {len(now[1])} "
+            f"variables, the result {then[0]} and {len(then[1])}{names}"
+        )
+    return table
+
+
+def asked(known: "Result") -> object:
+    """Return the test of a result; learners without one compare mutual informations."""
+    if known.learned.learner.startswith("mi"):
+        return "mutual-information"
+    test: object = known.test()
+    if test is None:
+        raise RequestError(f"the result was learned with the test {known.learned.test!r} of another program")
+    return test

@@ -1,0 +1,148 @@
+"""What the user knows already, in a small file: edges that must be there, or must not, and priors of pairs.
+
+A TOML file has up to three lists::
+
+    required = [["smoke", "cough"]]
+    forbidden = [["tea", "cough"]]
+    prior = [["smoke", "tea", 0.9]]     # probability that the two are independent
+
+A CSV file has the columns x, y and known, which holds "required", "forbidden" or such a probability.
+"""
+
+import csv
+import io
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap.cli.priors import prior_from
+from ibmap.errors import DataError, RequestError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ibmap.data import CategoricalData
+
+Option = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="TOML or CSV with required and forbidden edges, and priors."),
+]
+Pair = tuple[int, int]
+Said = str | float  #: "required", "forbidden", or the prior probability of independence
+KINDS = ("required", "forbidden", "prior")
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known about pairs of variables, by position, x before y."""
+
+    names: tuple[str, ...] = ()
+    pairs: dict[Pair, Said] = field(default_factory=dict)
+
+    def edges(self, kind: str) -> list[tuple[str, str]]:
+        """Return the pairs that are "required", or "forbidden"."""
+        return [(self.names[i], self.names[j]) for (i, j), said in self.pairs.items() if said == kind]
+
+    def prior(self, otherwise: str | None, data: "CategoricalData") -> "float | NDArray[np.float64] | None":
+        """Return the prior that a test takes; ``otherwise`` is the option --prior, for all other pairs."""
+        known = {pair: p for pair, p in self.pairs.items() if not isinstance(p, str)}
+        base = None if otherwise is None else prior_from(otherwise, data)
+        if not known:
+            return base
+        import numpy as np
+
+        if base is not None and np.ndim(base):
+            raise RequestError("--prior is a file and --knowledge holds priors: put them into one file")
+        matrix = np.full((data.n_variables, data.n_variables), 0.5 if base is None else base)
+        for (i, j), p in known.items():
+            matrix[i, j] = matrix[j, i] = p
+        return matrix
+
+
+def read_knowledge(path: Path | None, data: "CategoricalData") -> Knowledge:
+    """Read a knowledge file; pairs that it says two things about are an error."""
+    if path is None:
+        return Knowledge()
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise RequestError(f"there is no file {str(path)!r}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{str(path)!r} is not text in UTF-8") from None
+    statements = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_toml(text, path)
+    pairs: dict[Pair, Said] = {}
+    for x, y, said in statements:
+        pair = _pair(x, y, data, path)
+        if not isinstance(said, str) and not 0 < said < 1:
+            raise RequestError(
+                f"{str(path)!r}: the prior of {x!r} and {y!r} must lie between 0 and 1: {said}"
+            )
+        before = pairs.setdefault(pair, said)
+        if before != said:
+            raise RequestError(f"{str(path)!r}: {x!r} and {y!r} are {_word(before)} and {_word(said)}")
+    return Knowledge(data.names, pairs)
+
+
+def _pair(x: str, y: str, data: "CategoricalData", path: Path) -> Pair:
+    i, j = data.indices((x, y))
+    if i == j:
+        raise RequestError(f"{str(path)!r}: a pair needs two different variables, not {x!r} twice")
+    return min(i, j), max(i, j)
+
+
+def _word(said: Said) -> str:
+    return said if isinstance(said, str) else f"given the prior {said:g}"
+
+
+def _from_toml(text: str, path: Path) -> list[tuple[str, str, Said]]:
+    try:
+        found: dict[str, Any] = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DataError(f"{str(path)!r} is not TOML: {error}") from None
+    for key in found:
+        if key not in KINDS:
+            raise RequestError(f"{str(path)!r}: unknown key {key!r}; there are {', '.join(KINDS)}")
+    statements: list[tuple[str, str, Said]] = []
+    for kind in KINDS:
+        shape = '[["x", "y", 0.9], ...]' if kind == "prior" else '[["x", "y"], ...]'
+        entries = found.get(kind, [])
+        if not isinstance(entries, list) or not all(_fits(entry, kind) for entry in entries):
+            raise RequestError(f"{str(path)!r}: {kind} must look like {shape}")
+        statements += [(e[0], e[1], float(e[2]) if kind == "prior" else kind) for e in entries]
+    return statements
+
+
+def _fits(entry: Any, kind: str) -> bool:
+    """Whether an entry is a pair of names, with a number behind it if it is a prior."""
+    if not isinstance(entry, list) or len(entry) != 2 + (kind == "prior"):
+        return False
+    names, rest = entry[:2], entry[2:]
+    return all(isinstance(name, str) for name in names) and all(type(p) in (int, float) for p in rest)
+
+
+def _from_csv(text: str, path: Path) -> list[tuple[str, str, Said]]:
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    except csv.Error as error:
+        raise DataError(f"{str(path)!r} is not CSV: {error}") from None
+    if not rows or rows[0] != ["x", "y", "known"]:
+        raise DataError(f"{str(path)!r} must have the columns x, y and known")
+    statements: list[tuple[str, str, Said]] = []
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != 3:
+            raise DataError(f"{str(path)!r}, row {number}: {len(row)} cells instead of 3")
+        statements.append((row[0], row[1], _said(row[2].strip(), f"{str(path)!r}, row {number}")))
+    return statements
+
+
+def _said(cell: str, where: str) -> Said:
+    if cell in ("required", "forbidden"):
+        return cell
+    try:
+        return float(cell)
+    except ValueError:
+        raise RequestError(f"{where}: {cell!r} is not required, forbidden or a probability") from None

@@ -1,0 +1,54 @@
+"""JSON: ``{"variables": [...], "edges": [[x, y], ...], "numbers": {name: [one per edge]}}``."""
+
+import json
+import math
+from typing import Any
+
+from ibmap.errors import RequestError
+from ibmap.exchange.network import Network, network_of, number
+from ibmap.graph import Graph
+
+
+def dumps(network: Network) -> str:
+    """Return JSON text; ``Graph.from_json`` reads it too."""
+    return json.dumps(content(network), ensure_ascii=False) + "\n"
+
+
+def content(network: Network) -> dict[str, Any]:
+    """Return what the text holds, as a dict."""
+    graph = network.graph
+    found: dict[str, Any] = {"variables": list(graph.names), "edges": [list(edge) for edge in graph.edges]}
+    if network.numbers:
+        found["numbers"] = {
+            name: [_finite(numbers.get(name)) for numbers in network.numbers] for name in network.columns
+        }
+    return found
+
+
+def loads(text: str) -> Network:
+    """Read JSON text; other keys are ignored."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"the text is damaged ({error})") from None
+    return network_from(found)
+
+
+def network_from(found: Any) -> Network:
+    """Return the network of a dict."""
+    graph = Graph.from_json(found)
+    columns = found.get("numbers") or {}
+    edges = found["edges"]
+    lists = columns.values() if isinstance(columns, dict) else [None]
+    if not all(isinstance(column, list) and len(column) == len(edges) for column in lists):
+        raise RequestError("numbers must hold lists as long as the list of edges")
+    numbers = [
+        {name: number(column[k], name) for name, column in columns.items() if column[k] is not None}
+        for k in range(len(edges))
+    ]
+    return network_of(graph.names, [(x, y, these) for (x, y), these in zip(edges, numbers, strict=True)])
+
+
+def _finite(value: float | None) -> float | str | None:
+    """Return a number; JSON knows no infinity, so it becomes a word that ``float`` understands."""
+    return value if value is None or math.isfinite(value) else str(value)

@@ -1,0 +1,93 @@
+"""What passes between formats: a graph, and numbers on its edges."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ibmap.errors import RequestError
+from ibmap.graph import Graph
+
+Numbers = Mapping[str, float]
+
+#: numbers that a learner puts on edges; the last two are what each end says, and change places with the ends
+POSTERIORS = ("posterior", "log_posterior_xy", "log_posterior_yx")
+_TURNED = {POSTERIORS[1]: POSTERIORS[2], POSTERIORS[2]: POSTERIORS[1]}
+
+
+@dataclass(frozen=True)
+class Network:
+    """A graph with numbers on its edges.
+
+    Attributes
+    ----------
+    graph : Graph
+        The structure.
+    numbers : tuple of mappings
+        For each edge, in the order of ``graph.edges``, its numbers by name: ``posterior``,
+        ``log_posterior_xy`` and ``log_posterior_yx`` (x is the first end). Empty if there are none.
+    """
+
+    graph: Graph
+    numbers: tuple[Numbers, ...] = field(default=(), repr=False)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the numbers, in the order in which they first occur."""
+        return list(dict.fromkeys(name for numbers in self.numbers for name in numbers))
+
+    def edges(self) -> list[tuple[str, str, Numbers]]:
+        """Return every edge with its numbers."""
+        numbers = self.numbers or ({},) * self.graph.n_edges
+        return [(x, y, these) for (x, y), these in zip(self.graph.edges, numbers, strict=True)]
+
+
+def network_of(names: Iterable[str], edges: Iterable[tuple[str, str, Numbers]]) -> Network:
+    """Build a network from variables and edges in any order; of an edge named twice the first numbers count.
+
+    Examples
+    --------
+    >>> network_of("ab", [("b", "a", {"posterior": 0.9, "log_posterior_xy": -0.1})]).numbers
+    ({'posterior': 0.9, 'log_posterior_yx': -0.1},)
+    """
+    given = list(edges)
+    graph = Graph(names, [(x, y) for x, y, _ in given])
+    found: dict[tuple[str, str], Numbers] = {}
+    for x, y, numbers in given:
+        known = {name: value for name, value in numbers.items() if not math.isnan(value)}
+        if graph.index(x) > graph.index(y):
+            x, y, known = y, x, {_TURNED.get(name, name): value for name, value in known.items()}
+        found.setdefault((x, y), known)
+    ordered = tuple(found[edge] for edge in graph.edges)
+    return Network(graph, ordered if any(ordered) else ())
+
+
+def as_network(source: Any) -> Network:
+    """Return the network that is meant: a Graph, what a learner returns, a fitted estimator, or a Network.
+
+    Examples
+    --------
+    >>> as_network(Graph("ab", [("a", "b")])).edges()
+    [('a', 'b', {})]
+    """
+    if isinstance(source, Network):
+        return source
+    if isinstance(source, Graph):
+        return Network(source)
+    learned = getattr(source, "learned_", source)
+    graph, scores = getattr(learned, "graph", None), getattr(learned, "pair_scores", None)
+    if not isinstance(graph, Graph):
+        raise RequestError(f"expected a Graph or what a learner returned, not {type(source).__name__}")
+    if scores is None:
+        return Network(graph)
+    values = [(float(scores[i, j]), float(scores[j, i])) for i, j in graph.pairs.tolist()]
+    rows = [(math.exp((one + other) / 2), one, other) for one, other in values]
+    return Network(graph, tuple(dict(zip(POSTERIORS, row, strict=True)) for row in rows))
+
+
+def number(text: Any, where: str) -> float:
+    """Return a number that a file holds as text."""
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        raise RequestError(f"{where}: {str(text)[:40]!r} is not a number") from None

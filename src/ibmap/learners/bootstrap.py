@@ -1,0 +1,133 @@
+"""How often does an edge come back when the rows are drawn anew?"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._random import RandomState, generator
+from ibmap.data import CategoricalData
+from ibmap.errors import DataError, RequestError
+from ibmap.graph import Graph
+from ibmap.learners.ibmap_hc import threads
+from ibmap.learners.learned import Learned, frame
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrapped:
+    """Edges and how many replicates have them.
+
+    Attributes
+    ----------
+    learned : Learned
+        What the whole table says.
+    n_replicates : int
+        How many tables were drawn.
+    pairs : ndarray of shape (m, 2)
+        Every pair that is an edge of some replicate, as positions.
+    hits : ndarray of shape (m,)
+        The number of replicates with that edge.
+    """
+
+    learned: Learned
+    n_replicates: int
+    pairs: Ints = field(repr=False)
+    hits: Ints = field(repr=False)
+
+    def support(self) -> Any:
+        """Return a frame: x, y, support (the share of replicates), in_graph; the best supported first.
+
+        It lists every pair that is an edge of a replicate or of the network of the whole table.
+        """
+        n, names = self.learned.graph.n_variables, self.learned.graph.names
+        own = self.learned.graph.pairs @ np.array([n, 1])
+        drawn = self.pairs @ np.array([n, 1])
+        keys = np.union1d(drawn, own).astype(np.int64)
+        hits = np.zeros(len(keys), np.int64)
+        hits[np.searchsorted(keys, drawn)] = self.hits
+        order = np.argsort(-hits, kind="stable")
+        keys, hits = keys[order], hits[order]
+        columns = {
+            "x": [names[i] for i in (keys // max(n, 1)).tolist()],
+            "y": [names[j] for j in (keys % max(n, 1)).tolist()],
+            "support": hits / self.n_replicates,
+            "in_graph": np.isin(keys, own),
+        }
+        return frame(columns, self.learned.backend)
+
+    def averaged(self, threshold: float = 0.5) -> Graph:
+        """Return the network of the edges that more than ``threshold`` of the replicates have.
+
+        With a threshold of 1 an edge must be in all of them.
+        """
+        if not 0 <= threshold <= 1:
+            raise RequestError(f"threshold must lie between 0 and 1, not {threshold!r}")
+        share = self.hits / self.n_replicates
+        kept = (share > threshold) | (share == 1)
+        return Graph.from_pairs(self.pairs[kept], self.learned.graph.names)
+
+
+def bootstrap(
+    data: CategoricalData,
+    learn: Callable[[CategoricalData], Learned],
+    *,
+    n_replicates: int = 100,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Bootstrapped:
+    """Learn from the table, and from tables of as many rows that are drawn from it with replacement.
+
+    Every replicate keeps the levels of the whole table, also those that none of its rows has: the number of
+    levels is part of the question, not of the sample.
+
+    Parameters
+    ----------
+    data : CategoricalData
+        The table.
+    learn : callable
+        A learner: from a table to what it has learned.
+    n_replicates : int
+        How many tables to draw.
+    random_state : int, Generator or None
+        The seed. The result does not depend on ``n_jobs``.
+    n_jobs : int or None
+        Replicates at a time; None is one, -1 as many as there are cores.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> from ibmap.learners import ibmap_hc
+    >>> data = load({"a": [0, 0, 1, 1] * 20, "b": [0, 0, 1, 1] * 20, "c": [0, 1] * 40})
+    >>> bootstrap(data, ibmap_hc, n_replicates=20, random_state=0).averaged(0.9).edges
+    (('a', 'b'),)
+    """
+    if not isinstance(n_replicates, int | np.integer) or n_replicates < 1:
+        raise RequestError(f"n_replicates must be 1 or more, a whole number, not {n_replicates!r}")
+    if not data.n_rows:
+        raise DataError("there are no rows to draw from")
+    seeds = generator(random_state).spawn(int(n_replicates))
+    learned = learn(data)
+
+    def edges_of(rng: np.random.Generator) -> Ints:
+        return learn(resampled(data, rng)).graph.pairs
+
+    with ThreadPoolExecutor(min(threads(n_jobs), n_replicates)) as pool:
+        try:
+            found = np.concatenate(list(pool.map(edges_of, seeds)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    n = max(data.n_variables, 1)
+    keys, hits = np.unique(found @ np.array([n, 1]), return_counts=True)
+    return Bootstrapped(learned, int(n_replicates), np.stack(np.divmod(keys, n), axis=1), hits)
+
+
+def resampled(data: CategoricalData, rng: np.random.Generator) -> CategoricalData:
+    """Return as many rows, drawn with replacement; levels stay, also those that are lost."""
+    rows = np.sort(rng.integers(data.n_rows, size=data.n_rows))
+    return CategoricalData(data.codes[:, rows], data.names, data.levels, data.bin_edges, data.backend)

@@ -1,0 +1,118 @@
+"""The bootstrap as a scikit-learn estimator around a learner."""
+
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+
+from ibmap._random import RandomState
+from ibmap.errors import RequestError
+from ibmap.graph import Graph
+from ibmap.learners.bootstrap import Bootstrapped, bootstrap
+from ibmap.learners.estimators import IBMAP
+from ibmap.learners.structure_learner import StructureLearner
+
+
+class Bootstrap(BaseEstimator):  # type: ignore[misc]
+    """How far to trust each edge: learn again from rows drawn anew, and count how often it comes back.
+
+    Parameters
+    ----------
+    learner : StructureLearner or None
+        What learns; it is copied, never changed. None is :class:`IBMAP` with its defaults.
+    n_replicates : int
+        How many tables to draw.
+    random_state : int, Generator or None
+        The seed.
+    n_jobs : int or None
+        Replicates at a time; None is one, -1 as many as there are cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    learner_ : StructureLearner
+        The copy, fitted to the whole table.
+    support_ : frame
+        x, y, support (the share of replicates with this edge), in_graph; the best supported first.
+    graph_ : Graph
+        The averaged network: the edges of more than half of the replicates.
+    n_features_in_, feature_names_in_
+        As in every learner.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> smoke = rng.integers(2, size=300)
+    >>> cough = smoke ^ (rng.random(300) < 0.2)
+    >>> table = {"smoke": smoke, "cough": cough, "tea": rng.integers(2, size=300)}
+    >>> Bootstrap(IBMAP(), n_replicates=20, random_state=1).fit(table).averaged(0.9).edges
+    (('smoke', 'cough'),)
+    """
+
+    bootstrapped_: Bootstrapped
+
+    def __init__(
+        self,
+        learner: StructureLearner | None = None,
+        n_replicates: int = 100,
+        *,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.n_replicates = n_replicates
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from the table and from its replicates.
+
+        Parameters
+        ----------
+        X : frame, array, path or CategoricalData
+            The table; see :func:`ibmap.load`.
+        y : None
+            Ignored; there is no target.
+        """
+        learner = IBMAP() if self.learner is None else self.learner
+        if not isinstance(learner, StructureLearner):
+            raise RequestError(f"learner must be one of ibmap's learners, such as IBMAP(), not {learner!r}")
+        self.learner_ = clone(learner).fit(X)
+        self.bootstrapped_ = bootstrap(
+            self.learner_.data_,
+            lambda data: clone(learner)._learn(data),
+            n_replicates=self.n_replicates,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self.n_features_in_ = self.learner_.n_features_in_
+        if hasattr(self.learner_, "feature_names_in_"):
+            self.feature_names_in_ = self.learner_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("bootstrapped_", "learner_", "support_", "graph_"):
+            raise NotFittedError("this Bootstrap has not learned anything yet: call fit first")
+        raise AttributeError(f"'Bootstrap' object has no attribute {name!r}")
+
+    @property
+    def support_(self) -> Any:
+        """Every pair that some replicate joins, the best supported first."""
+        return self.bootstrapped_.support()
+
+    @property
+    def graph_(self) -> Graph:
+        """The averaged network at a threshold of one half."""
+        return self.bootstrapped_.averaged()
+
+    def averaged(self, threshold: float = 0.5) -> Graph:
+        """Return the network of the edges that more than ``threshold`` of the replicates have."""
+        return self.bootstrapped_.averaged(threshold)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = IBMAP() if self.learner is None else self.learner
+        tags.input_tags = learner.__sklearn_tags__().input_tags
+        return tags

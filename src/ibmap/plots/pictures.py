@@ -1,0 +1,200 @@
+"""Pictures: a network, a network beside the truth, the score over the ascents (needs matplotlib)."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ibmap.errors import RequestError
+from ibmap.exchange.network import as_network
+from ibmap.graph import Graph
+from ibmap.plots.layouts import Layout, Place, places_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Edge = tuple[str, str]
+
+LONGEST = 24  #: characters of a name that are shown
+CROWDED = 80  #: with more variables names would cover the picture
+ACCENT, WRONG, FAINT, INK = "#2563a8", "#c8322b", "#8a8a8a", "#222222"
+
+
+def plot(source: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", seed: int = 0) -> "Axes":
+    """Draw a network; the wider an edge, the higher its posterior.
+
+    Parameters
+    ----------
+    source : Graph, Learned or estimator
+        What to draw; a bare Graph has no posteriors, and all its edges look alike.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+    layout : str, mapping or callable
+        "packed" (connected parts side by side), a layout of networkx ("spring", "circular", "shell", ...),
+        places by name, or a function from a networkx graph to places.
+    seed : int
+        Of layouts that draw lots.
+
+    Returns
+    -------
+    Axes
+        The picture.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> axes = plot(Graph("abc", [("a", "b")]))
+    >>> axes.get_title()
+    '3 variables, 1 edge'
+    """
+    network = as_network(source)
+    axes = _canvas(ax)
+    places = places_of(network.graph, layout, seed)
+    posteriors = [numbers.get("posterior", 0.5) for _, _, numbers in network.edges()]
+    _lines(axes, places, network.graph.edges, widths=[0.6 + 2.4 * p for p in posteriors], color=ACCENT)
+    _names(axes, network.graph, places)
+    axes.set_title(repr(network.graph)[6:-1], fontsize=10, color=INK)
+    return axes
+
+
+def plot_comparison(
+    learned: Any, truth: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", seed: int = 0
+) -> "Axes":
+    """Draw a learned network over the truth: edges that are right, false and missing.
+
+    The parameters are those of :func:`plot`; both networks have the same variables, and all edges have a
+    say in the places.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> axes = plot_comparison(Graph("abc", [("a", "b")]), Graph("abc", [("b", "c")]))
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['0 right', '1 false', '1 missing']
+    """
+    mine, true = as_network(learned).graph, as_network(truth).graph
+    if set(mine.names) != set(true.names):
+        odd = min(set(mine.names) ^ set(true.names))
+        raise RequestError(f"the two networks must have the same variables: only one of them has {odd!r}")
+    axes = _canvas(ax)
+    found = mine.permute(true.names)
+    places = places_of(Graph(true.names, [*true.edges, *found.edges]), layout, seed)
+    right = [edge for edge in true.edges if found.has_edge(*edge)]
+    false = [edge for edge in found.edges if not true.has_edge(*edge)]
+    missing = [edge for edge in true.edges if not found.has_edge(*edge)]
+    _lines(axes, places, right, widths=1.8, color=ACCENT, label=f"{len(right)} right")
+    _lines(axes, places, false, widths=1.8, color=WRONG, label=f"{len(false)} false")
+    dashes = (0, (4, 3))
+    _lines(axes, places, missing, widths=1.4, color=FAINT, style=dashes, label=f"{len(missing)} missing")
+    _names(axes, true, places)
+    axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=3)
+    return axes
+
+
+def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
+    """Draw the score over the ascents.
+
+    Parameters
+    ----------
+    history : estimator, Learned, frame or sequence of Step
+        A fitted IBMAP, what ``ibmap_hc`` returned, or its history.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from ibmap.learners import Step
+    >>> axes = plot_scores([Step(1, "a", "b", True, 2.0, -7.0), Step(2, "b", "c", True, 1.0, -6.0)])
+    >>> axes.lines[0].get_ydata().tolist()
+    [-9.0, -7.0, -6.0]
+    """
+    steps = _steps(history)
+    axes = _canvas(ax, framed=True)
+    if steps:
+        scores = [steps[0][2] - steps[0][1], *(score for _, _, score in steps)]
+        axes.plot(range(len(scores)), scores, color=ACCENT, linewidth=1.5)
+        removed = [k for k, (added, _, _) in enumerate(steps, start=1) if not added]
+        if removed:
+            axes.plot(removed, [scores[k] for k in removed], "v", color=WRONG, label="edge removed")
+            axes.legend(frameon=False, fontsize=9)
+    else:
+        axes.text(0.5, 0.5, "no ascents", transform=axes.transAxes, ha="center", color=FAINT)
+    axes.set_xlabel("ascent")
+    axes.set_ylabel("IB-score (log)")
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def _steps(history: Any) -> list[tuple[bool, float, float]]:
+    """Return whether an edge was added, the gain and the score of every ascent."""
+    history = getattr(history, "learned_", history)
+    history = getattr(history, "history", history)
+    if hasattr(history, "columns") or hasattr(history, "column_names"):
+        import narwhals as nw
+
+        return list(nw.from_native(history, eager_only=True).select("added", "gain", "score").iter_rows())
+    try:
+        return [(bool(step.added), float(step.gain), float(step.score)) for step in history]
+    except (AttributeError, TypeError):
+        raise RequestError("expected a fitted IBMAP, what ibmap_hc returned, or its history") from None
+
+
+def _canvas(ax: "Axes | None", *, framed: bool = False) -> "Axes":
+    """Return the axes to draw in."""
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise RequestError("pictures need matplotlib: pip install ibmap[report]") from None
+        ax = pyplot.subplots(figsize=(6, 3.5) if framed else (7, 6), layout="constrained")[1]
+    if not framed:
+        ax.set_axis_off()
+        ax.margins(0.1)
+    return ax
+
+
+def _lines(
+    axes: "Axes",
+    places: Place,
+    edges: Iterable[Edge],
+    *,
+    widths: Any,
+    color: str,
+    style: Any = "solid",
+    label: str = "",
+) -> None:
+    from matplotlib.collections import LineCollection
+
+    segments = [[tuple(places[x]), tuple(places[y])] for x, y in edges]
+    lines = LineCollection(
+        segments, linewidths=widths, colors=color, linestyles=style, label=label, alpha=0.85, zorder=1
+    )
+    axes.add_collection(lines)
+
+
+def _names(axes: "Axes", graph: Graph, places: Place) -> None:
+    """Draw the variables; their names are text, never formulas."""
+    from matplotlib.patheffects import withStroke
+
+    points = [places[name] for name in graph.names]
+    shown = graph.n_variables <= CROWDED
+    axes.scatter([p[0] for p in points], [p[1] for p in points], s=22 if shown else 8, color=INK, zorder=2)
+    size = 9 if graph.n_variables <= 40 else 7
+    for name, point in zip(graph.names, points, strict=True) if shown else ():
+        axes.annotate(
+            _short(name),
+            (point[0], point[1]),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=size,
+            color=INK,
+            parse_math=False,
+            zorder=3,
+            path_effects=[withStroke(linewidth=2, foreground="white")],
+        )
+
+
+def _short(name: str) -> str:
+    text = " ".join(name.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -1,0 +1,115 @@
+import json
+
+import pytest
+
+from ibmap import BayesianTest
+from ibmap.data import load
+from ibmap.learners import explain, ibmap_hc
+from ibmap.result import read_result
+
+
+@pytest.fixture
+def result(ibmap, survey, tmp_path):
+    assert ibmap("learn", survey, "--out", tmp_path / "result", "--prior-counts", "jeffreys").code == 0
+    return tmp_path / "result"
+
+
+def test_words_first_numbers_after(ibmap, result):
+    ran = ibmap("explain", result, "smoke", "cough")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("smoke and cough are joined; posterior of an edge: ")
+    assert lines[1].startswith("smoke is dependent on cough")
+    assert "Ascent 1 of 1 added the edge: the score rose by " in ran.out
+    assert "test bayesian(prior_counts=jeffreys)" in ran.out
+    assert "300 rows; 1 slice" in ran.out
+    assert "smoke \\ cough" in ran.out
+    ran = ibmap("explain", result / "result.json", "tea", "smoke")
+    assert ran.out.startswith("tea and smoke are not joined")
+    assert "The search never flipped this pair.\nAdding it now would change the score by -" in ran.out
+
+
+def test_json_is_what_python_says(ibmap, result, survey):
+    found = json.loads(ibmap("explain", result, "smoke", "cough", "--json").out)
+    data, test = load(survey), BayesianTest(prior_counts="jeffreys")
+    expected = explain(data, ibmap_hc(data, test), "smoke", "cough", test).to_dict()
+    assert found == json.loads(json.dumps(expected))
+
+
+def test_results_keep_what_was_learned(result, survey):
+    known = read_result(result)
+    test = BayesianTest(prior_counts="jeffreys")
+    learned = ibmap_hc(load(survey), test)
+    assert known.learned.graph == learned.graph
+    assert known.learned.history == learned.history
+    assert known.learned.score == learned.score
+    assert known.test().name == test.name
+    rows = learned.edges().rows()
+    assert known.content["near_misses"] == [list(row[:5]) for row in rows if not row[5]]
+    assert known.network.numbers[0]["log_posterior_xy"] == rows[0][3]
+    assert sum(map(sum, known.content["counts"][0])) == 300
+    assert known.content["levels"]["tea"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "options", [["--learner", "gsmn"], ["--learner", "mi"], ["--learner", "gsmn", "--test", "chi-square"]]
+)
+def test_other_learners(ibmap, survey, tmp_path, options):
+    assert ibmap("learn", survey, "--out", tmp_path / "r", *options).code == 0
+    ran = ibmap("explain", tmp_path / "r", "smoke", "cough")
+    assert ran.code == 0
+    assert "smoke is dependent on cough" in ran.out
+
+
+def test_a_prior_per_pair_is_remembered(ibmap, survey, tmp_path):
+    prior = tmp_path / "prior.csv"
+    prior.write_text("x,y,prior\nsmoke,tea,0.9\n")
+    ibmap("learn", survey, "--out", tmp_path / "r", "--prior", prior)
+    prior.unlink()
+    known = read_result(tmp_path / "r")
+    assert known.test().prior.tolist() == [[0.5, 0.5, 0.9], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5]]
+    found = json.loads(ibmap("explain", tmp_path / "r", "smoke", "cough", "--json").out)
+    assert found["test"] == "bayesian(prior=per pair)"
+
+
+def test_a_table_that_moved_or_changed(ibmap, result, survey, tmp_path):
+    moved = survey.rename(tmp_path / "moved.csv")
+    ran = ibmap("explain", result, "smoke", "tea")
+    assert ran.code == 1
+    assert "any more: pass --data FILE" in ran.err
+    assert ibmap("explain", result, "smoke", "tea", "--data", moved).code == 0
+    moved.write_text("\n".join(moved.read_text().splitlines()[:200]))
+    ran = ibmap("explain", result, "smoke", "tea", "--data", moved)
+    assert "is not the table of this result: it has 199 rows" in ran.err
+
+
+DAMAGES = [
+    ("{", "is damaged: it is not JSON"),
+    ("[]", "is not a result"),
+    ('{"variables": ["a"], "edges": []}', "is not a result: ibmap learn --out DIR writes result.json"),
+    ('{"format": "ibmap-result", "version": 2}', "comes from a newer ibmap (format 2, this one reads 1)"),
+    ('{"format": "ibmap-result", "version": 1}', "is damaged: "),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), DAMAGES)
+def test_damaged_newer_or_of_another_kind(ibmap, tmp_path, text, words):
+    (tmp_path / "result.json").write_text(text)
+    ran = ibmap("explain", tmp_path, "a", "b")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert words in ran.err
+
+
+def test_every_key_that_goes_missing_is_noticed(ibmap, result):
+    whole = json.loads((result / "result.json").read_text())
+    for key in ("variables", "edges", "history", "n_rows", "data", "test_kind", "counts", "score", "learner"):
+        (result / "result.json").write_text(json.dumps({k: v for k, v in whole.items() if k != key}))
+        ran = ibmap("explain", result, "smoke", "cough")
+        assert (ran.code, ran.err.count("\n")) == (1, 1)
+        assert "is damaged" in ran.err
+
+
+def test_unknown_names(ibmap, result):
+    assert "did you mean 'cough'?" in ibmap("explain", result, "smoke", "couhg").err
+    assert "both 'smoke'" in ibmap("explain", result, "smoke", "smoke").err
+    assert "there is no file" in ibmap("explain", result / "no", "a", "b").err

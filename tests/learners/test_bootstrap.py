@@ -1,0 +1,107 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from chains import noisy_chain
+from ibmap import GSMN, IBMAP, BayesianTest, Bootstrap, CategoricalData, Graph
+from ibmap.errors import RequestError
+from ibmap.learners import ibmap_hc
+from ibmap.learners.bootstrap import bootstrap, resampled
+
+
+@parametrize_with_checks([Bootstrap(n_replicates=3)])
+@pytest.mark.filterwarnings("ignore:as many levels as rows", "ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
+    check(estimator)
+
+
+def test_support_is_the_share_of_replicates_that_are_learned_one_by_one():
+    data = noisy_chain(5, 60, noise=0.3)
+    found = bootstrap(data, ibmap_hc, n_replicates=12, random_state=3)
+    graphs = [ibmap_hc(resampled(data, rng)).graph for rng in np.random.default_rng(3).spawn(12)]
+    rows = found.support().rows()
+    shares = {(x, y): share for x, y, share, _ in rows}
+    own = ibmap_hc(data).graph
+    for i, x in enumerate(data.names):
+        for y in data.names[i + 1 :]:
+            assert shares.get((x, y), 0.0) == sum(graph.has_edge(x, y) for graph in graphs) / 12
+    assert {row[:2] for row in rows if row[3]} == set(own.edges)
+    assert [row[2] for row in rows] == sorted((row[2] for row in rows), reverse=True)
+    for threshold in (0, 0.25, 0.5, 1):
+        kept = found.averaged(threshold)
+        expected = [e for e, share in shares.items() if share > threshold or (share == 1)]
+        assert kept == Graph(data.names, expected)
+
+
+def test_seeds_decide_and_threads_do_not():
+    data = noisy_chain(5, 60, noise=0.3)
+    one, two, other = (
+        Bootstrap(IBMAP(), 10, random_state=seed, n_jobs=jobs).fit(data).support_.rows()
+        for seed, jobs in ((1, None), (1, 2), (2, None))
+    )
+    assert one == two
+    assert one != other
+
+
+def test_replicates_that_lose_a_level_keep_it_in_the_question():
+    rare = np.zeros(40, int)
+    rare[0] = 2
+    other = np.arange(40) % 2
+    data = CategoricalData(np.stack([rare, other]), ("rare", "other"), ((0, 1, 2), (0, 1)))
+    seen = []
+
+    def learn(table):
+        seen.append(table)
+        return ibmap_hc(table, BayesianTest(prior_counts="bdeu"))
+
+    bootstrap(data, learn, n_replicates=20, random_state=0)
+    assert any(table.codes[0].max() == 0 for table in seen)
+    assert all(table.levels == data.levels and table.n_rows == 40 for table in seen)
+
+
+def test_missing_values_and_bins_are_treated_once():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=120)
+    frame = pd.DataFrame({"a": a, "b": np.where(rng.random(120) < 0.1, np.nan, (a > 0) * 1.0)})
+    net = Bootstrap(
+        IBMAP(missing="category", discretize="quantile", bins=2), 15, random_state=0, n_jobs=2
+    ).fit(frame)
+    assert net.graph_.edges == (("a", "b"),)
+    assert isinstance(net.support_, pd.DataFrame)
+    assert net.feature_names_in_.tolist() == ["a", "b"]
+    assert net.learner_.bin_edges_.keys() == {"a"}
+
+
+def test_any_learner_clones_and_pickles():
+    data = noisy_chain(4, 200)
+    net = Bootstrap(GSMN(symmetry="and"), n_replicates=5, random_state=0).fit(data)
+    assert net.averaged(0.9).n_edges >= 2
+    assert clone(net).get_params()["learner__symmetry"] == "and"
+    assert pickle.loads(pickle.dumps(net)).graph_ == net.graph_
+    assert not hasattr(net.learner, "learned_")
+
+
+def test_bad_requests():
+    data = noisy_chain(3, 20)
+    with pytest.raises(RequestError, match="n_replicates must be 1 or more"):
+        Bootstrap(IBMAP(), 0).fit(data)
+    with pytest.raises(RequestError, match="one of ibmap's learners"):
+        Bootstrap("gsmn").fit(data)
+    with pytest.raises(RequestError, match="random_state"):
+        Bootstrap(IBMAP(), 2, random_state="x").fit(data)
+    with pytest.raises(RequestError, match="between 0 and 1"):
+        Bootstrap(IBMAP(), 2).fit(data).averaged(1.5)
+    with pytest.raises(NotFittedError):
+        Bootstrap(IBMAP()).graph_  # noqa: B018
+
+
+def test_no_edges_anywhere():
+    data = noisy_chain(3, 10, noise=0.5)
+    found = bootstrap(data, lambda d: ibmap_hc(d, BayesianTest(prior=1 - 1e-9)), n_replicates=3)
+    assert found.averaged(0) == Graph(data.names)
+    assert found.support().rows() == []

@@ -1,0 +1,160 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chains import noisy_chain
+from ibmap import BayesianTest, Checkpoint, FunctionTest, Graph, load
+from ibmap.errors import DataError, RequestError
+from ibmap.learners import ibmap_hc
+from reference.tables import random_table
+
+
+def same(one, two):
+    assert one.graph == two.graph
+    assert one.score == two.score  # to the last bit
+    assert tuple(one.history) == tuple(two.history)
+    assert (one.n_tests, one.n_iter) == (two.n_tests, two.n_iter)
+    assert np.array_equal(one.pair_scores, two.pair_scores)
+
+
+def stop_after(n):
+    return lambda step: step.n >= n
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    stop=st.integers(1, 12),
+    patience=st.integers(0, 3),
+    jobs=st.sampled_from([None, 2]),
+    options=st.sampled_from([{}, {"prior": 0.3}, {"prior_counts": "jeffreys"}]),
+    start=st.booleans(),
+)
+def test_a_search_that_stops_anywhere_goes_on_as_if_it_had_not(
+    tmp_path_factory, seed, stop, patience, jobs, options, start
+):
+    codes, _ = random_table(80, 7, 3, 0.1 * (seed % 2), seed=seed)
+    data = load(codes.T.astype(float) * np.where(codes.T < 0, np.nan, 1), missing="testwise")
+    more = {"patience": patience, "n_jobs": jobs, "required": [("x0", "x1")] if start else []}
+    test = BayesianTest(**options)
+    file = tmp_path_factory.mktemp("saved") / "search"
+    ibmap_hc(data, test, **more, callback=stop_after(stop), checkpoint=Checkpoint(file, every=0))
+    same(ibmap_hc(data, test, **more, checkpoint=file), ibmap_hc(data, test, **more))
+    assert json.loads(file.read_text())["finished"]
+    same(ibmap_hc(data, test, **more, checkpoint=file), ibmap_hc(data, test, **more))
+
+
+def test_tests_in_python_go_on_too(tmp_path):
+    data = noisy_chain(5, 100)
+    truth = Graph(data.names, [("v0", "v1"), ("v1", "v2"), ("v3", "v4")])
+
+    def oracle(x, y, given):
+        names = data.names
+        apart = truth.separated(names[x], names[y], [names[z] for z in given])
+        return float(np.log(0.9 if apart else 0.2))
+
+    test = FunctionTest(oracle)
+    ibmap_hc(data, test, callback=stop_after(1), checkpoint=tmp_path / "s")
+    same(ibmap_hc(data, test, checkpoint=tmp_path / "s"), ibmap_hc(data, test))
+
+
+SCRIPT = """
+import sys, time
+import numpy as np
+from chains import noisy_chain
+from ibmap import Checkpoint
+from ibmap.learners import ibmap_hc
+ibmap_hc(noisy_chain(40, 300), patience=2, checkpoint=Checkpoint(sys.argv[1], every=0),
+         callback=lambda step: time.sleep(0.05))
+"""
+
+
+def has_steps(wanted, saved):
+    return len(saved["steps"]) >= wanted
+
+
+def run_until_saved(command, file, ready, **how):
+    """Start a process, and kill it when the file says enough; return whether it was killed."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, **how) as process:
+        while process.poll() is None:
+            try:
+                if ready(json.loads(file.read_text())):
+                    process.send_signal(signal.SIGKILL)
+                    break
+            except FileNotFoundError:
+                pass
+            time.sleep(0.01)
+        process.wait()
+    return process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_killed_search_goes_on(tmp_path):
+    file = tmp_path / "search"
+    tests = os.path.dirname(os.path.dirname(__file__))
+    path = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-c", SCRIPT, str(file)]
+    for wanted in (3, 9):
+        environment = {**os.environ, "PYTHONPATH": path}
+        ready = partial(has_steps, wanted)
+        assert run_until_saved(command, file, ready, env=environment)
+        assert not json.loads(file.read_text())["finished"]
+    data = noisy_chain(40, 300)
+    whole = ibmap_hc(data, patience=2)
+    assert whole.n_iter > 15
+    same(ibmap_hc(data, patience=2, checkpoint=file), whole)
+
+
+def test_it_is_saved_every_so_often_and_at_the_end(tmp_path, monkeypatch):
+    times = []
+    from ibmap.learners import checkpoint
+
+    write = checkpoint.write_whole
+    monkeypatch.setattr(checkpoint, "write_whole", lambda *a, **k: (times.append(1), write(*a, **k)))
+    data = noisy_chain(8, 200)
+    learned = ibmap_hc(data, callback=lambda _: None, checkpoint=Checkpoint(tmp_path / "a", every=0))
+    assert len(times) == learned.n_iter + 1
+    times.clear()
+    ibmap_hc(data, callback=lambda _: None, checkpoint=Checkpoint(tmp_path / "b", every=3600))
+    assert len(times) == 2
+
+
+def test_other_tables_other_options_and_other_files_are_refused(tmp_path):
+    data, file = noisy_chain(5, 100), tmp_path / "search"
+    ibmap_hc(data, checkpoint=file)
+    before = file.read_text()
+    for other in (
+        lambda: ibmap_hc(noisy_chain(5, 100, seed=1), checkpoint=file),
+        lambda: ibmap_hc(data, patience=1, checkpoint=file),
+        lambda: ibmap_hc(data, BayesianTest(prior=np.full((5, 5), 0.4)), checkpoint=file),
+        lambda: ibmap_hc(data, forbidden=[("v0", "v1")], checkpoint=file),
+    ):
+        with pytest.raises(RequestError, match="belongs to another table or to other options"):
+            other()
+    assert file.read_text() == before
+    for text in ("", "{", "[]", "my thesis", before[:-20]):
+        file.write_text(text)
+        with pytest.raises(DataError, match="is not a checkpoint, or a damaged one"):
+            ibmap_hc(data, checkpoint=file)
+        assert file.read_text() == text
+    whole = json.loads(before)
+    for damage in ({"steps": [[0, 9, True, 1.0, 2.0]]}, {"steps": [[0, 1]]}, {"steps": 3}, {"n_tests": None}):
+        file.write_text(json.dumps({**whole, **damage}))
+        with pytest.raises(DataError, match="a damaged one"):
+            ibmap_hc(data, checkpoint=file)
+    file.write_text(before.replace('"version": 1', '"version": 2'))
+    with pytest.raises(DataError, match="another version"):
+        ibmap_hc(data, checkpoint=file)
+    with pytest.raises(RequestError, match="no such folder"):
+        ibmap_hc(data, checkpoint=tmp_path / "no" / "search")
+    with pytest.raises(RequestError, match="is a folder"):
+        ibmap_hc(data, checkpoint=tmp_path)

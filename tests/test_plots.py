@@ -1,0 +1,100 @@
+import matplotlib as mpl
+import pytest
+
+from chains import noisy_chain
+from exchange.networks import NASTY
+
+mpl.use("Agg")
+from matplotlib import pyplot
+
+from ibmap import IBMAP, Graph, plot, plot_comparison, plot_scores
+from ibmap.errors import RequestError
+from ibmap.learners import Step
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def net():
+    return IBMAP().fit(noisy_chain(6, 300))
+
+
+def segments(collection):
+    return len(collection.get_segments())
+
+
+def test_every_edge_and_every_name_is_drawn(net):
+    axes = plot(net)
+    assert segments(axes.collections[0]) == net.graph_.n_edges
+    assert [text.get_text() for text in axes.texts] == list(net.graph_.names)
+    widths = axes.collections[0].get_linewidths()
+    posteriors = {row[:2]: row[2] for row in net.edges_.rows() if row[5]}
+    assert [round((w - 0.6) / 2.4, 9) for w in widths] == [round(posteriors[e], 9) for e in net.graph_.edges]
+
+
+@pytest.mark.parametrize("layout", ["packed", "spring", "circular", "kamada_kawai", "random"])
+def test_layouts_of_networkx(net, layout):
+    assert segments(plot(net.graph_, layout=layout).collections[0]) == net.graph_.n_edges
+
+
+def test_own_places_and_own_axes(net):
+    _, ax = pyplot.subplots()
+    places = {name: (i, 0.5) for i, name in enumerate(net.graph_.names)}
+    for layout in (places, lambda _: places):
+        assert plot(net.graph_, ax, layout=layout) is ax
+    assert ax.texts[2].xy == (2, 0.5)
+    with pytest.raises(RequestError, match="no place for 'v1'"):
+        plot(net.graph_, layout={"v0": (0, 0)})
+    with pytest.raises(RequestError, match="unknown layout 'spiralling'"):
+        plot(net.graph_, layout="spiralling")
+
+
+def test_the_same_picture_every_time(net):
+    one, two = (plot(net).texts[3].xy for _ in range(2))
+    assert tuple(one) == tuple(two)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph", "ignore:Matplotlib currently does not support")
+@pytest.mark.parametrize(
+    "graph",
+    [Graph([]), Graph(["a"]), Graph("abc"), Graph.complete("abcd"), Graph.complete([*NASTY, "$x_{", "$a$"])],
+)
+def test_graphs_at_the_edge_and_names_that_look_like_formulas(graph, tmp_path):
+    plot(graph).figure.savefig(tmp_path / "one.png")
+    plot_comparison(graph, Graph(graph.names)).figure.savefig(tmp_path / "two.png")
+    assert (tmp_path / "one.png").stat().st_size > 500
+    long = [text for text in plot(graph).texts if text.get_text().startswith("xxx")]
+    assert [len(text.get_text()) for text in long] == ([24] if "x" * 500 in graph else [])
+
+
+def test_many_variables_have_no_names():
+    axes = plot(Graph([f"v{i}" for i in range(200)], [(f"v{i}", f"v{i + 1}") for i in range(199)]))
+    assert not axes.texts
+    assert segments(axes.collections[0]) == 199
+
+
+def test_right_false_and_missing():
+    truth = Graph("abcd", [("a", "b"), ("b", "c"), ("c", "d")])
+    learned = Graph("dcba", [("a", "b"), ("d", "a")])
+    axes = plot_comparison(learned, truth)
+    assert [segments(axes.collections[k]) for k in range(3)] == [1, 1, 2]
+    words = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert words == ["1 right", "1 false", "2 missing"]
+    with pytest.raises(RequestError, match="same variables: only one of them has 'c'"):
+        plot_comparison(Graph("ab"), Graph("abc"))
+
+
+def test_scores(net):
+    scores = [step.score for step in net.learned_.history]
+    for source in (net, net.learned_, net.history_, net.learned_.history):
+        assert plot_scores(source).lines[0].get_ydata().tolist()[1:] == scores
+    steps = [Step(1, "a", "b", True, 2.0, -7.0), Step(2, "a", "b", False, 1.0, -6.0)]
+    axes = plot_scores(steps)
+    assert axes.lines[1].get_xdata().tolist() == [2]
+    assert plot_scores([]).texts[0].get_text() == "no ascents"
+    with pytest.raises(RequestError, match="expected a fitted IBMAP"):
+        plot_scores(3)
