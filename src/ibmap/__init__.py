@@ -65,7 +65,11 @@ _HOME = {
     "simulate_random": "ibmap.synthetic",
 }
 
-_ROOMS = ("datasets", "synthetic")  # modules whose names are used through them: ``ibmap.datasets.load``
+_ROOMS = (
+    "datasets",
+    "eda",
+    "synthetic",
+)  # modules whose names are used through them: ``ibmap.datasets.load``
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, "__version__"]
