@@ -22,8 +22,11 @@ SMALL = {
     "landscape-6": {"tau": 8, "D": 10},
     "landscape-20": {"tau": 1, "D": 10},
     "table-real": {"table": "lenses"},
+    "table-onemax": {"n": 8, "algorithm": "MOA'"},
+    "table-royal-road": {"n": 8, "algorithm": "MOA"},
+    "eda-problems": {"problem": "onemax 8"},
 }
-CLOCK = {"milliseconds"}
+CLOCK = {"milliseconds", "seconds"}
 
 
 def small_cells(name: str):
