@@ -94,17 +94,21 @@ def check_sampling(sampling: str) -> None:
 
 def laid_out(n_rows: int, levels: Ints, neighbours: Sequence[Ints]) -> tuple[Layout, Ints]:
     """Return where the tables stand, and how many configurations each variable has room for."""
-    around = [np.asarray(some, np.int64) for some in neighbours]
-    offsets = np.concatenate([[0], np.cumsum([len(some) for some in around])]).astype(np.int64)
-    joined = np.concatenate([np.empty(0, np.int64), *around])
-    possible = [float(np.prod(levels[some], dtype=float)) for some in around]
-    hashed = np.array([size > DENSE for size in possible], dtype=bool)
+    degrees = np.array([len(some) for some in neighbours], np.int64)
+    offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    joined = np.concatenate([np.empty(0, np.int64), *neighbours]).astype(np.int64)
+    owner = np.repeat(np.arange(len(levels)), degrees)
+    place = np.arange(len(joined)) - offsets[owner]
+    possible, exact = np.ones(len(levels)), np.empty(len(joined))
+    for k in range(int(degrees.max(initial=0))):  # the k-th neighbours of all variables at once
+        at = np.flatnonzero(place == k)
+        exact[at] = possible[owner[at]]
+        possible[owner[at]] *= levels[joined[at]]
+    hashed = possible > DENSE
     room = 4 << n_rows.bit_length()  # at most a quarter full
     sizes = np.where(hashed, n_rows + 1, np.minimum(possible, DENSE)).astype(np.int64)
     strides = multipliers(len(joined))
-    for i in np.flatnonzero(~hashed):
-        products = np.cumprod(np.concatenate([[1], levels[around[i]]]))[: len(around[i])]
-        strides[offsets[i] : offsets[i + 1]] = products
+    strides[~hashed[owner]] = exact[~hashed[owner]]
     layout = Layout(
         levels=levels,
         offsets=offsets,
@@ -112,7 +116,7 @@ def laid_out(n_rows: int, levels: Ints, neighbours: Sequence[Ints]) -> tuple[Lay
         strides=strides,
         first=np.cumsum(sizes) - sizes,
         mask=np.where(hashed, room - 1, -1).astype(np.int64),
-        start=(np.cumsum(hashed) - hashed) * np.int64(room),
+        start=np.asarray((np.cumsum(hashed) - hashed) * room, np.int64),
         slots=np.zeros(int(hashed.sum()) * room, np.int32),
         keys=np.empty(int(hashed.sum()) * room, np.uint64),
         witness=np.full(int(sizes.sum()), -1, np.int64),

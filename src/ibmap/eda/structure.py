@@ -106,8 +106,9 @@ def learn_structure(learner: object, rows: Ints, levels: Ints) -> Structure:
         ordered = graph if graph.names == data.names else graph.permute(data.names)
         return Structure(tuple(ordered.neighbours(i) for i in range(len(levels))), ordered)
     around = checked_neighbours(found, len(levels))
-    pairs = [(i, int(j)) for i, some in enumerate(around) for j in some]
-    return Structure(around, Graph.from_pairs(np.array(pairs, np.int64).reshape(-1, 2), data.names))
+    owners = np.repeat(np.arange(len(levels)), [len(some) for some in around])
+    pairs = np.stack([owners, np.concatenate(around)], axis=1)
+    return Structure(around, Graph.from_pairs(pairs, data.names))
 
 
 def table_of(rows: Ints, levels: Ints) -> CategoricalData:
@@ -130,7 +131,8 @@ def checked_neighbours(found: object, n: int) -> tuple[Ints, ...]:
         array = np.asarray(some)
         if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
             raise refusal
-        if len(array) and (array.min() < 0 or array.max() >= n or i in array or len(set(array)) < len(array)):
-            raise RequestError(f"the learner gave variable {i} the neighbours {array.tolist()}")
+        listed = array.tolist()
+        if listed and (min(listed) < 0 or max(listed) >= n or i in listed or len({*listed}) < len(listed)):
+            raise RequestError(f"the learner gave variable {i} the neighbours {listed}")
         around.append(array.astype(np.int64))
     return tuple(around)
