@@ -86,6 +86,14 @@ def test_no_best_before_the_first_population():
         MOA(4, 10).best_  # noqa: B018
 
 
+@pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan")])
+def test_temperatures_that_are_none(temperature):
+    moa = MOA(4, 10, cooling=lambda g: temperature, random_state=0)
+    moa.tell(moa.ask(), np.zeros(10))
+    with pytest.raises(RequestError, match="the temperature must be above 0: cooling gave"):
+        moa.ask()
+
+
 class OutOfOrderError(Exception):
     pass
 

@@ -67,6 +67,24 @@ def checked_cooling(cooling: float | Callable[[int], float]) -> float | Callable
     return float(cooling)
 
 
+def inverse_temperature(cooling: float | Callable[[int], float], generation: int) -> float:
+    """Return 1 / T of a generation.
+
+    Examples
+    --------
+    >>> inverse_temperature(0.5, 4), inverse_temperature(lambda g: 2.0, 4)
+    (2.0, 0.5)
+    """
+    if not callable(cooling):
+        return cooling * generation
+    temperature = float(cooling(generation))
+    if not temperature > 0:
+        raise RequestError(
+            f"the temperature must be above 0: cooling gave {temperature:g} in generation {generation}"
+        )
+    return 1.0 / temperature
+
+
 def checked_solutions(solutions: ArrayLike, shape: tuple[int, ...], levels: Ints) -> Ints:
     """Return individuals as whole numbers within the levels of each variable."""
     array = np.asarray(solutions)

@@ -15,6 +15,7 @@ from ibmap.eda.checks import (
     checked_fitness,
     checked_levels,
     checked_solutions,
+    inverse_temperature,
     shares,
     whole,
 )
@@ -248,10 +249,9 @@ class MOA:
             self._model = structure, self._conditionals(structure)
         structure, conditionals = self._model
         self.graph_ = structure.graph
+        inverse = inverse_temperature(self.cooling, self.generation + 1)
         seed = int(self._rng.integers(2**64, dtype=np.uint64))
         newcomers = self.population_size - self.n_elite
-        g = self.generation + 1
-        inverse = 1.0 / float(self.cooling(g)) if callable(self.cooling) else self.cooling * g
         return conditionals.sample(newcomers, self.steps, seed, self.sampling, inverse)
 
     def _conditionals(self, structure: Structure) -> Conditionals:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ibmap.errors import RequestError
 
 TIE = 1e-9  #: a target is reached within this much of it, relative to its size
@@ -41,7 +43,7 @@ class Stop:
             value = getattr(self, name)
             if value is None:
                 continue
-            if isinstance(value, bool | str) or not isinstance(value, int | float) or value != value:
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value != value:
                 raise RequestError(f"{name} must be a number or None, not {value!r}")
             if name != "target" and value < 0:
                 raise RequestError(f"{name} must be 0 or more, not {value!r}")
