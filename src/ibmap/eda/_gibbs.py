@@ -33,7 +33,8 @@ class Layout(NamedTuple):
     first: Ints  #: number of the first configuration of a variable
     mask: Ints  #: size of the hash table less one; -1 means that the key is the configuration
     start: Ints  #: of the hash table
-    slots: NDArray[np.int32]  #: hash tables: numbers of configurations; 0 is free
+    slots: NDArray[np.int32]  #: hash tables: numbers of configurations, from 1
+    taken: NDArray[np.uint64]  #: a bit per slot; they fit the first-level cache, and most look-ups end here
     keys: NDArray[np.uint64]  #: of what stands there
     witness: Ints  #: a row that has the configuration
 
@@ -57,16 +58,15 @@ def _key(layout: Layout, i: int, state: Ints) -> np.uint64:
 
 @inline
 def _slot(layout: Layout, i: int, key: np.uint64, state: Ints, rows: Ints) -> int:
-    """Return the place of a configuration in the hash tables, or the free place where it would stand."""
+    """Return the place of a configuration in the hash tables, or -1 - the place where it would stand."""
     mask = layout.mask[i]
     at = np.int64(key >> _HALF) & mask
     while True:
         slot = layout.start[i] + at
-        number = layout.slots[slot]
-        if number == 0:
-            return slot
+        if (layout.taken[slot >> 6] >> np.uint64(slot & 63)) & _ONE == 0:
+            return -1 - slot
         if layout.keys[slot] == key:
-            row = layout.witness[layout.first[i] + number]
+            row = layout.witness[layout.first[i] + layout.slots[slot]]
             same = True
             for k in range(layout.offsets[i], layout.offsets[i + 1]):
                 j = layout.neighbours[k]
@@ -90,8 +90,10 @@ def tally(layout: Layout, rows: Ints, found: Ints, counts: Floats) -> None:
             number = np.int64(key)
             if layout.mask[i] >= 0:
                 slot = _slot(layout, i, key, state, rows)
-                if layout.slots[slot] == 0:
+                if slot < 0:
+                    slot = -1 - slot
                     found[i] += 1
+                    layout.taken[slot >> 6] |= _ONE << np.uint64(slot & 63)
                     layout.slots[slot] = found[i]
                     layout.keys[slot] = key
                     layout.witness[layout.first[i] + found[i]] = r
@@ -106,7 +108,8 @@ def run_chains(
     """Fill every row of ``out`` with the end of a chain of single-site updates at random sites.
 
     A chain starts at a uniform random string. A random number of 64 bits serves an update: its high half is
-    the site, its low half the level. ``cumulative`` has the conditional probabilities, summed over levels.
+    the site, its low half the level. ``cumulative`` has the conditional probabilities, summed over levels,
+    without the last sum, which is 1.
     """
     n = len(layout.levels)
     sites = np.uint64(n)
@@ -125,7 +128,8 @@ def run_chains(
             key = _key(layout, i, state)
             number = np.int64(key)
             if layout.mask[i] >= 0:
-                number = np.int64(layout.slots[_slot(layout, i, key, state, rows)])
+                slot = _slot(layout, i, key, state, rows)
+                number = np.int64(layout.slots[slot]) if slot >= 0 else np.int64(0)
             at = layout.first[i] + number
             level = np.int64(0)
             for k in range(layout.levels[i] - 1):

@@ -81,7 +81,7 @@ class Conditionals:
     ) -> Ints:
         """Draw rows, each the end of a chain of ``steps`` single-site updates from a uniform string."""
         out = np.empty((n_rows, len(self.layout.levels)), np.int64)
-        sums = self.cumulative(sampling, inverse_temperature)
+        sums = np.ascontiguousarray(self.cumulative(sampling, inverse_temperature)[:, :-1])
         run_chains(self.layout, self.rows, sums, np.uint64(seed), steps, out)
         return out
 
@@ -105,7 +105,7 @@ def laid_out(n_rows: int, levels: Ints, neighbours: Sequence[Ints]) -> tuple[Lay
         exact[at] = possible[owner[at]]
         possible[owner[at]] *= levels[joined[at]]
     hashed = possible > DENSE
-    room = 4 << n_rows.bit_length()  # at most a quarter full
+    room = max(64, 4 << n_rows.bit_length())  # at most a quarter full
     sizes = np.where(hashed, n_rows + 1, np.minimum(possible, DENSE)).astype(np.int64)
     strides = multipliers(len(joined))
     strides[~hashed[owner]] = exact[~hashed[owner]]
@@ -117,7 +117,8 @@ def laid_out(n_rows: int, levels: Ints, neighbours: Sequence[Ints]) -> tuple[Lay
         first=np.cumsum(sizes) - sizes,
         mask=np.where(hashed, room - 1, -1).astype(np.int64),
         start=np.asarray((np.cumsum(hashed) - hashed) * room, np.int64),
-        slots=np.zeros(int(hashed.sum()) * room, np.int32),
+        slots=np.empty(int(hashed.sum()) * room, np.int32),
+        taken=np.zeros(int(hashed.sum()) * room // 64, np.uint64),
         keys=np.empty(int(hashed.sum()) * room, np.uint64),
         witness=np.full(int(sizes.sum()), -1, np.int64),
     )

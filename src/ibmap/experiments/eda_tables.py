@@ -165,7 +165,7 @@ def table(
         name=name,
         grid={"n": sizes, "algorithm": (MOA, MOA_IBMAP, NO_EDGES)},
         quick={"n": sizes[:3], "algorithm": (MOA, MOA_IBMAP, NO_EDGES)},
-        repetitions=3,
+        repetitions=2,
         quick_repetitions=1,
         settings={"seed": 0, "sampling": "boltzmann-joint", "runs": 10, "generations": 1000, **settings},
         run=partial(run, problem=problem),
