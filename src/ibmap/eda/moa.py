@@ -10,17 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ibmap._random import RandomState, generator
-from ibmap.eda.checks import (
-    checked_cooling,
-    checked_fitness,
-    checked_levels,
-    checked_solutions,
-    inverse_temperature,
-    shares,
-    whole,
-)
+from ibmap.eda import checks
 from ibmap.eda.conditionals import Conditionals, check_sampling
 from ibmap.eda.files import read_state, write_state
+from ibmap.eda.population import Population, history_frame
 from ibmap.eda.stop import Stop
 from ibmap.eda.structure import Structure, as_search, learn_structure
 from ibmap.errors import RequestError
@@ -111,23 +104,22 @@ class MOA:
         stop: Stop | None = None,
         random_state: RandomState = None,
     ) -> None:
-        self.n = whole(n, "n", 1)
-        self.population_size = whole(population_size, "population_size", 1)
-        self.levels = checked_levels(levels, self.n)
+        self.n = checks.whole(n, "n", 1)
+        self.population_size = checks.whole(population_size, "population_size", 1)
+        self.levels = checks.checked_levels(levels, self.n)
         as_search(learner)
         check_sampling(sampling)
         self.learner, self.sampling = learner, sampling
-        self.n_selected, self.n_elite = shares(self.population_size, selection, elitism)
-        self.cooling = checked_cooling(cooling)
+        self.n_selected, self.n_elite = checks.shares(self.population_size, selection, elitism)
+        self.cooling = checks.checked_cooling(cooling)
         default = max(self.n, math.ceil(4 * self.n * math.log(self.n)))
-        self.steps = default if steps is None else whole(steps, "steps", 1)
+        self.steps = default if steps is None else checks.whole(steps, "steps", 1)
         self.stop = stop if stop is not None else Stop()
         self.generation = -1  #: of the last population that was told; -1: none yet
         self.evaluations = 0
         self.graph_: Graph | None = None
         self._rng = generator(random_state)
-        self._population = np.empty((0, self.n), np.int64)  # the best first
-        self._fitness = np.empty(0)
+        self._population = Population(np.empty((0, self.n), np.int64), np.empty(0))
         self._best = Best(np.empty(0, np.int64), -math.inf)
         self._pending: Ints | None = None
         self._model: tuple[Structure, Conditionals] | None = None  # of the selected, until they change
@@ -159,13 +151,10 @@ class MOA:
         """
         if self._pending is None:
             raise RequestError("nothing was asked: call ask() before tell()")
-        rows = checked_solutions(solutions, self._pending.shape, self.levels)
-        values = checked_fitness(fitness, len(rows))
-        elite = self._population[: self.n_elite], self._fitness[: self.n_elite]
-        population, known = np.concatenate([elite[0], rows]), np.concatenate([elite[1], values])
-        order = np.argsort(-known, kind="stable")  # among equals, the older ones first
-        self._forget_if_changed(order)
-        self._population, self._fitness = population[order], known[order]
+        rows = checks.checked_solutions(solutions, self._pending.shape, self.levels)
+        values = checks.checked_fitness(fitness, len(rows))
+        self._population, places = self._population.succeeded_by(rows, values, self.n_elite)
+        self._forget_if_changed(places)
         self.generation += 1
         self.evaluations += len(rows)
         self._keep_best()
@@ -173,8 +162,7 @@ class MOA:
             self._seconds += perf_counter() - self._asked
         self._pending, self._asked = None, None
         edges = None if self.graph_ is None else self.graph_.n_edges
-        mean = float(self._fitness.mean())
-        best = self._best.fitness
+        best, mean = self._best.fitness, float(self._population.fitness.mean())
         self._history.append((self.generation, self.evaluations, best, mean, edges, self._seconds))
 
     def should_stop(self) -> bool:
@@ -207,16 +195,12 @@ class MOA:
     @property
     def history_(self) -> "pl.DataFrame":
         """A row per generation."""
-        import polars as pl
-
-        kinds = {"generation": pl.Int64, "evaluations": pl.Int64, "best": pl.Float64, "mean": pl.Float64}
-        schema = {**kinds, "edges": pl.Int64, "seconds": pl.Float64}
-        return pl.DataFrame(self._history, schema=schema, orient="row")
+        return history_frame(self._history)
 
     @property
     def population_(self) -> tuple[Ints, Floats]:
         """The individuals that were told last and those that lived on, the best first, and their fitness."""
-        return self._population.copy(), self._fitness.copy()
+        return self._population.rows.copy(), self._population.fitness.copy()
 
     def save(self, path: Any) -> None:
         """Write everything to a file (a pickle): :meth:`load` goes on as if nothing had happened."""
@@ -245,28 +229,28 @@ class MOA:
 
     def _next(self) -> Ints:
         if self._model is None:
-            structure = learn_structure(self.learner, self._population[: self.n_selected], self.levels)
+            structure = learn_structure(self.learner, self._population.rows[: self.n_selected], self.levels)
             self._model = structure, self._conditionals(structure)
         structure, conditionals = self._model
         self.graph_ = structure.graph
-        inverse = inverse_temperature(self.cooling, self.generation + 1)
+        inverse = checks.inverse_temperature(self.cooling, self.generation + 1)
         seed = int(self._rng.integers(2**64, dtype=np.uint64))
         newcomers = self.population_size - self.n_elite
         return conditionals.sample(newcomers, self.steps, seed, self.sampling, inverse)
 
     def _conditionals(self, structure: Structure) -> Conditionals:
-        return Conditionals(self._population[: self.n_selected], self.levels, structure.neighbours)
+        return Conditionals(self._population.rows[: self.n_selected], self.levels, structure.neighbours)
 
-    def _forget_if_changed(self, order: Ints) -> None:
+    def _forget_if_changed(self, places: Ints) -> None:
         """Keep the network if the same individuals are selected again: it would be learned the same."""
-        stays = self.n_selected <= self.n_elite and (order[: self.n_selected] < self.n_elite).all()
+        stays = self.n_selected <= self.n_elite and (places[: self.n_selected] < self.n_elite).all()
         if self.generation < 0 or not stays:
             self._model = None
 
     def _keep_best(self) -> None:
-        found = float(self._fitness[0])
+        found = float(self._population.fitness[0])
         if found > self._best.fitness:
-            solution = self._population[0].copy()
+            solution = self._population.rows[0].copy()
             solution.flags.writeable = False
             self._best = Best(solution, found)
             self._stalled = 0
