@@ -196,9 +196,9 @@ def _printed(paper: Mapping[int, Printed], cell: Cell, measure: str) -> float | 
 
 ABOUT = (
     "{where}: D* is the smallest population of 50, 100, ..., 3200 with which 10 of 10 runs find the optimum, "
-    "f* their mean number of evaluations. The paper measures once; `--repetitions 5` measures anew, five times. MOA "
-    "learns by mutual information with at most k = {k} neighbours (`neighbours`: {how}), MOA' by IBMAP-HC; "
-    '"no edges" learns nothing: what every learner has to beat, and not in the paper.'
+    "f* their mean number of evaluations. The paper measures once; `--repetitions 5` measures "
+    "five times. MOA learns by mutual information with at most k = {k} neighbours (`neighbours`: {how}), "
+    'MOA\' by IBMAP-HC; "no edges" learns nothing: what every learner has to beat, and not in the paper.'
 )
 TABLE_ONEMAX = table(
     "table-onemax",
