@@ -7,6 +7,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
+    "optimise.py": "ibmap-hc: worth 4",
     "own_test.py": "information: (('x",
     "quickstart.py": "blanket of coughs: ('smokes', 'tea')",
 }

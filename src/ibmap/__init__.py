@@ -77,11 +77,7 @@ _HOME = {
     "simulate_random": "ibmap.synthetic",
 }
 
-_ROOMS = (
-    "datasets",
-    "exchange",
-    "synthetic",
-)  # used through them: ``ibmap.datasets.load``
+_ROOMS = ("datasets", "eda", "exchange", "synthetic")  # used through them: ``ibmap.datasets.load``
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, "__version__"]

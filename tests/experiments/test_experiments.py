@@ -1,6 +1,7 @@
 """Every experiment: a small cell of it runs, gives the measures that are shown, and gives them again."""
 
 import json
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +23,11 @@ SMALL = {
     "landscape-6": {"tau": 8, "D": 10},
     "landscape-20": {"tau": 1, "D": 10},
     "table-real": {"table": "lenses"},
+    "table-onemax": {"n": 8, "algorithm": "MOA'"},
+    "table-royal-road": {"n": 8, "algorithm": "MOA"},
+    "eda-problems": {"problem": "onemax 8"},
 }
-CLOCK = {"milliseconds"}
+CLOCK = {"milliseconds", "seconds"}
 
 
 def small_cells(name: str):
@@ -65,6 +69,7 @@ def test_descriptions_are_complete(name):
     assert set(study.together) <= set(study.grid)
     assert len(study.cells(quick=True)) * study.quick_repetitions <= 400
     json.dumps([dict(study.settings), study.cells()])
+    pickle.dumps(study)  # other processes run it
 
 
 def test_the_papers_grid():
@@ -76,6 +81,8 @@ def test_the_papers_grid():
     assert find_experiment("ascents").study.grid["n"] == (4, 12, 16, 20, 24, 30, 50, 75, 100, 200, 500)
     assert find_experiment("ising").study.grid["n"] == (100, 200, 500, 750)
     assert len(find_experiment("table-real").study.grid["table"]) == 19
+    assert find_experiment("table-onemax").study.grid["n"] == (15, 30, 60, 90, 120)
+    assert find_experiment("table-royal-road").study.grid["n"] == (16, 32, 64, 92, 120)
 
 
 def test_three_figures_share_one_study():

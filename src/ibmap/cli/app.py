@@ -15,13 +15,16 @@ from ibmap.cli.demo import demo
 from ibmap.cli.evaluate import evaluate
 from ibmap.cli.explain import explain
 from ibmap.cli.learn import learn
+from ibmap.cli.optimize import optimize
 from ibmap.cli.reproduce import reproduce
 from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
 from ibmap.errors import DataWarning, IbmapError
 
 #: arguments of Python in messages, and what they are called here
-_OPTIONS = {"n_jobs": "--jobs", "n_rows": "--rows", "n_variables": "--variables", "log_odds": "--log-odds"}
+_OPTIONS = {"n_jobs": "--jobs", "n_rows": "--rows", "n_variables": "--variables", "log_odds": "--log-odds",
+    "population_size": "--population", "max_neighbours": "--max-neighbours",
+}  # fmt: skip
 
 
 class Verbs(TyperGroup):
@@ -101,4 +104,5 @@ app.command(help="Compare a learned graph with the truth, or with data it has no
 app.command(help="Take a network elsewhere: JSON, GraphML, GEXF, DOT, adjacency CSV, edge list.")(convert)
 app.add_typer(simulate, name="simulate", help="Draw data from a world whose truth is known.")
 app.command(help="See it work: a network of real data, and one whose truth is known.")(demo)
+app.command(help="Look for the best bit string with learned networks.")(optimize)
 app.command(help="Run the paper's experiments, and hold its claims against the results.")(reproduce)

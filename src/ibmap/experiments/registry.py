@@ -13,9 +13,12 @@ _HOME = {
     "ascents": "ibmap.experiments.ascents:ASCENTS",
     "ising": "ibmap.experiments.ising:ISING",
     "table-real": "ibmap.experiments.real_tables:TABLE_REAL",
+    "table-onemax": "ibmap.experiments.eda_tables:TABLE_ONEMAX",
+    "table-royal-road": "ibmap.experiments.eda_tables:TABLE_ROYAL_ROAD",
     "mi-hamming": "ibmap.experiments.mi_hamming:MI_HAMMING",
     "landscape-6": "ibmap.experiments.landscapes:LANDSCAPE_6",
     "landscape-20": "ibmap.experiments.landscapes:LANDSCAPE_20",
+    "eda-problems": "ibmap.experiments.eda_problems:EDA_PROBLEMS",
 }
 
 

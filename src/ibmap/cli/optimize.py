@@ -1,0 +1,177 @@
+"""``ibmap optimize``: a problem with a known optimum, solved with learned networks."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap.cli import options, quick, screen
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from ibmap.eda import MOA, Optimised, Problem
+
+NAMES = "onemax, royal-road, leading-ones, trap, nk, spin-glass or max-cut"
+
+
+def optimize(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help=f"{NAMES}.")],
+    bits: Annotated[int, typer.Option(metavar="N", help="Number of bits.")],
+    population: Annotated[int, typer.Option(metavar="D", help="Individuals.")] = 400,
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="ibmap-hc, mi, gsmn, hhc-mn, or none (no edges).")
+    ] = "ibmap-hc",
+    max_neighbours: Annotated[
+        int | None, typer.Option(metavar="K", help="mi: neighbours that a variable may choose [any].")
+    ] = None,
+    symmetry: Annotated[
+        str | None, typer.Option(metavar="KIND", help="mi: or, and, or own (choices need not agree) [or].")
+    ] = None,
+    sampling: Annotated[
+        str, typer.Option(metavar="KIND", help="boltzmann-joint, boltzmann-conditional or conditional.")
+    ] = "boltzmann-joint",
+    generations: Annotated[int, typer.Option(metavar="G", min=0, help="At most so many.")] = 1000,
+    evaluations: Annotated[
+        int | None, typer.Option(metavar="E", min=0, help="At most so many [any number].")
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Option of the problem: gamma, k, degree ...; repeat."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the run and of the problem.")] = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Look for the best bit string, and show how far the run came."""
+    quick.import_numba()
+    from ibmap.eda import Stop, make_problem, maximize
+
+    task = make_problem(problem, bits, random_state=seed, **problem_options(changes or []))
+    stop = Stop(target=task.optimum, generations=generations, evaluations=evaluations)
+    search = learner_of(learner, max_neighbours, symmetry)
+    began = perf_counter()
+    with progress(task) as callback:
+        found = maximize(
+            task, bits, population, stop=stop, learner=search, sampling=sampling, callback=callback,
+            random_state=seed,
+        )  # fmt: skip
+    show(task, found, learner, perf_counter() - began, as_json)
+
+
+def learner_of(name: str, max_neighbours: int | None, symmetry: str | None) -> object:
+    """Return the learner with its options."""
+    wishes: dict[str, Any] = {"max_neighbours": max_neighbours, "symmetry": symmetry}
+    given = {option: value for option, value in wishes.items() if value is not None}
+    if name != "mi":
+        for option in given:
+            raise RequestError(f"--{option.replace('_', '-')} is an option of mi; {name} has none")
+        return name
+    from functools import partial
+
+    from ibmap.eda import OwnNeighbours
+    from ibmap.learners import mutual_information
+    from ibmap.learners.local import check_symmetry
+    from ibmap.learners.mutual_information import check_options
+
+    check_options(1.5, max_neighbours)
+    if symmetry == "own":
+        return OwnNeighbours(max_neighbours)
+    check_symmetry(symmetry or "or")
+    return partial(mutual_information, **given)
+
+
+def problem_options(changes: list[str]) -> dict[str, Any]:
+    """Return options from ``name=value``: numbers, true and false, or words.
+
+    Examples
+    --------
+    >>> problem_options(["k=4", "shuffled=true", "boundary=open", "degree=2.5"])
+    {'k': 4, 'shuffled': True, 'boundary': 'open', 'degree': 2.5}
+    """
+    found: dict[str, Any] = {}
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not equals:
+            raise RequestError(f"--set takes NAME=VALUE, not {change!r}")
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+    return found
+
+
+def show(task: "Problem", found: "Optimised", learner: str, seconds: float, as_json: bool) -> None:
+    """Print what a run ended with."""
+    from ibmap.metrics import f_measure
+
+    graph = found.optimizer.graph_
+    f = f_measure(graph, task.graph, of="edges").f if graph is not None else None
+    if as_json:
+        result = {
+            "problem": task.name,
+            "bits": task.n,
+            "learner": learner,
+            "best": found.fitness,
+            "optimum": task.optimum,
+            "solution": found.solution.tolist(),
+            "stopped_by": found.stopped_by,
+            "generations": found.generations,
+            "evaluations": found.evaluations,
+            "edges": None if graph is None else graph.n_edges,
+            "f_edges": f,
+            "seconds": seconds,
+            "history": found.optimizer.history_.to_dicts(),
+        }
+        typer.echo(json.dumps(result))
+        return
+    console = screen.console()
+    aim = "no optimum is known" if task.optimum is None else f"the optimum is {task.optimum:g}"
+    reached = "found the optimum: " if found.stopped_by == "target" else ""
+    console.print(f"{reached}best {found.fitness:g} ({aim})", style="bold")
+    console.print("".join(map(str, found.solution.tolist())), soft_wrap=True)
+    effort = screen.counted(found.evaluations, "evaluation"), screen.counted(found.generations, "generation")
+    console.print(
+        f"{effort[0]}, {effort[1]} of {task.name} with {task.n} bits in {seconds:.3g} s; "
+        f"stopped by: {found.stopped_by}",
+        style="dim",
+    )
+    if graph is not None:
+        edges = screen.counted(graph.n_edges, "edge")
+        true = screen.counted(task.graph.n_edges, "true interaction")
+        console.print(f"{learner}: {edges} in the last network, {true}, F {f:.2f}", style="dim")
+
+
+@contextmanager
+def progress(task: "Problem") -> Iterator[Callable[["MOA"], None] | None]:
+    """Show a line while the block runs, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.live import Live
+
+    line = _Line(task.optimum)
+    with Live(line, console=screen.console(stderr=True), transient=True, refresh_per_second=8):
+        yield line
+
+
+class _Line:
+    """The line itself: generation, evaluations, best, edges."""
+
+    def __init__(self, optimum: float | None) -> None:
+        self._aim = "" if optimum is None else f" of {optimum:g}"
+        self._words = "optimising ... (a first run compiles)"
+
+    def __call__(self, moa: "MOA") -> None:
+        edges = screen.counted(moa.graph_.n_edges if moa.graph_ is not None else 0, "edge")
+        self._words = (
+            f"generation {moa.generation}, {screen.counted(moa.evaluations, 'evaluation')}, "
+            f"best {moa.best_.fitness:g}{self._aim}, {edges}"
+        )
+
+    def __rich__(self) -> str:
+        return self._words

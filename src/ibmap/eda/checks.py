@@ -1,0 +1,122 @@
+"""What users hand in, checked: one clear line for everything that cannot work."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ibmap.errors import RequestError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def whole(value: object, name: str, least: int) -> int:
+    """Return a whole number that is not too small."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise RequestError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    return int(value)
+
+
+def checked_levels(levels: int | ArrayLike, n: int) -> Ints:
+    """Return the number of levels of each of n variables.
+
+    Examples
+    --------
+    >>> checked_levels([2, 3], 2)
+    array([2, 3])
+    """
+    array = np.asarray(levels)
+    if array.dtype.kind not in "iu" or array.ndim > 1 or (array.ndim == 1 and len(array) != n):
+        raise RequestError(f"levels must be a whole number, or one for each of the {n} variables")
+    if array.min(initial=2) < 2 or array.max(initial=2) > 2**31 - 1:
+        raise RequestError(f"every variable needs at least 2 levels, not {array.min()}")
+    return np.ascontiguousarray(np.broadcast_to(array, n), dtype=np.int64)
+
+
+def shares(population_size: int, selection: float, elitism: float) -> tuple[int, int]:
+    """Return how many individuals are selected and how many live on.
+
+    Examples
+    --------
+    >>> shares(101, 0.5, 0.5)
+    (50, 50)
+    """
+    for name, value, words in (
+        ("selection", selection, "above 0, at most 1"),
+        ("elitism", elitism, "0 or more, below 1"),
+    ):
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not (0 < value <= 1 if name == "selection" else 0 <= value < 1):
+            raise RequestError(f"{name} must be a share of the population, {words}, not {value!r}")
+    selected, elite = int(population_size * selection), int(population_size * elitism)
+    if selected < 2:
+        raise RequestError(
+            f"a population of {population_size} is too small to select {selection:g} of it: "
+            "a network needs at least two individuals to learn from"
+        )
+    return selected, elite
+
+
+def checked_cooling(cooling: float | Callable[[int], float]) -> float | Callable[[int], float]:
+    """Return the cooling, if it is one."""
+    if callable(cooling):
+        return cooling
+    if isinstance(cooling, bool | str) or not isinstance(cooling, int | float) or not 0 <= cooling < np.inf:
+        raise RequestError(f"cooling must be a number, 0 or more, or a function, not {cooling!r}")
+    return float(cooling)
+
+
+def inverse_temperature(cooling: float | Callable[[int], float], generation: int) -> float:
+    """Return 1 / T of a generation.
+
+    Examples
+    --------
+    >>> inverse_temperature(0.5, 4), inverse_temperature(lambda g: 2.0, 4)
+    (2.0, 0.5)
+    """
+    if not callable(cooling):
+        return cooling * generation
+    temperature = float(cooling(generation))
+    if not temperature > 0:
+        raise RequestError(
+            f"the temperature must be above 0: cooling gave {temperature:g} in generation {generation}"
+        )
+    return 1.0 / temperature
+
+
+def checked_solutions(solutions: ArrayLike, shape: tuple[int, ...], levels: Ints) -> Ints:
+    """Return individuals as whole numbers within the levels of each variable."""
+    array = np.asarray(solutions)
+    if array.shape != shape:
+        raise RequestError(
+            f"solutions have the shape {array.shape}; {shape[0]} rows of {shape[1]} values were asked for"
+        )
+    if array.dtype.kind not in "biuf" or not (array == np.floor(array)).all():
+        raise RequestError("solutions must be whole numbers: the levels of the variables, from 0")
+    wrong = np.argwhere((array < 0) | (array >= levels))
+    if len(wrong):
+        row, i = wrong[0].tolist()
+        raise RequestError(
+            f"variable {i} has the levels 0 to {levels[i] - 1}; solution {row} has {array[row, i]} there"
+        )
+    return array.astype(np.int64)
+
+
+def checked_fitness(fitness: ArrayLike, n_rows: int) -> Floats:
+    """Return fitness values as numbers, one per individual."""
+    try:
+        values = np.asarray(fitness, dtype=float)
+    except (TypeError, ValueError):
+        raise RequestError(f"fitness must be {n_rows} numbers, one for each solution") from None
+    if values.shape != (n_rows,):
+        raise RequestError(
+            f"fitness has the shape {values.shape}; {n_rows} numbers are needed, one for each solution"
+        )
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        raise RequestError(
+            f"the fitness of solution {wrong[0]} is {values[wrong[0]]}: it must be a finite number "
+            "(what must not be can be given a very low one)"
+        )
+    return values

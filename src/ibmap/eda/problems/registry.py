@@ -1,0 +1,52 @@
+"""Problems by name."""
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from ibmap._random import RandomState
+from ibmap.eda.problems.blocks import leading_ones, onemax, royal_road, trap
+from ibmap.eda.problems.landscapes import max_cut, nk_landscape, spin_glass
+from ibmap.eda.problems.problem import Problem
+from ibmap.errors import RequestError
+
+_PROBLEMS: dict[str, Callable[..., Problem]] = {
+    "onemax": onemax,
+    "royal-road": royal_road,
+    "leading-ones": leading_ones,
+    "trap": trap,
+    "nk": nk_landscape,
+    "spin-glass": spin_glass,
+    "max-cut": max_cut,
+}
+
+
+def problem_names() -> tuple[str, ...]:
+    """Return the names."""
+    return tuple(_PROBLEMS)
+
+
+def make_problem(name: str, n: int, *, random_state: RandomState = 0, **options: Any) -> Problem:
+    """Make a problem of n bits; ``random_state`` draws what is random about it, if anything.
+
+    Examples
+    --------
+    >>> make_problem("royal-road", 16, gamma=8)
+    Problem(royal-road, 16 bits, 56 interactions, optimum 16)
+    >>> make_problem("onemax", 16, gamma=8)
+    Traceback (most recent call last):
+        ...
+    ibmap.errors.RequestError: onemax has no option 'gamma'
+    """
+    if name not in _PROBLEMS:
+        raise RequestError(f"unknown problem {name!r}; there are {', '.join(_PROBLEMS)}")
+    make = _PROBLEMS[name]
+    known = signature(make).parameters
+    for option in options:
+        if option not in known:
+            there = ", ".join(other for other in known if other not in ("n", "random_state"))
+            hint = f"; there is {there}" if there else ""
+            raise RequestError(f"{name} has no option {option!r}{hint}")
+    if "random_state" in known:
+        options["random_state"] = random_state
+    return make(n, **options)

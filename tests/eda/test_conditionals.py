@@ -1,0 +1,99 @@
+"""The compiled Gibbs step equals the slow one, bit by bit, and its probabilities are counted frequencies."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibmap.eda import conditionals
+from ibmap.eda.conditionals import SAMPLING, Conditionals
+from ibmap.errors import RequestError
+from reference import gibbs
+
+
+def world(seed, n, n_rows, levels, degree):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, levels + 1, size=n)
+    rows = rng.integers(sizes, size=(n_rows, n))
+    rows = rows[rng.integers(max(1, n_rows // 2), size=n_rows)]  # some configurations come often
+    others = [np.delete(np.arange(n), i) for i in range(n)]
+    neighbours = [rng.choice(some, min(degree, n - 1), replace=False) for some in others]
+    return rows, sizes, neighbours
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(1, 8),
+    n_rows=st.integers(1, 30),
+    levels=st.integers(2, 4),
+    degree=st.integers(0, 7),
+    sampling=st.sampled_from(SAMPLING),
+    hashed=st.booleans(),
+)
+def test_the_kernel_equals_the_slow_sampler_bit_by_bit(seed, n, n_rows, levels, degree, sampling, hashed):
+    rows, sizes, neighbours = world(seed, n, n_rows, levels, degree)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conditionals, "DENSE", 1 if hashed else 1024)
+        table = Conditionals(rows, sizes, neighbours)
+    drawn = table.sample(4, 40, seed, sampling, 3.0)
+    around = [some.tolist() for some in neighbours]
+    assert drawn.tolist() == gibbs.sample(rows, sizes, around, 4, 40, seed, sampling, 3.0)
+
+
+@pytest.mark.parametrize("sampling", SAMPLING)
+@pytest.mark.parametrize("dense", [1, 1024])
+def test_probabilities_are_what_counting_says(sampling, dense, monkeypatch):
+    monkeypatch.setattr(conditionals, "DENSE", dense)
+    rows, sizes, neighbours = world(5, 7, 60, 3, 3)
+    table = Conditionals(rows, sizes, neighbours)
+    states = [*rows[:20], *np.random.default_rng(1).integers(sizes, size=(20, 7))]
+    for state in states:
+        for i, around in enumerate(neighbours):
+            expected = gibbs.probabilities(rows, i, around, state, sizes[i], sampling, 2.5)
+            np.testing.assert_allclose(table.probabilities(i, state, sampling, 2.5), expected, atol=1e-12)
+
+
+def test_a_large_blanket_needs_no_more_room_than_the_rows():
+    n = 100
+    rows = np.random.default_rng(0).integers(2, size=(50, n))
+    table = Conditionals(rows, np.full(n, 2), [np.delete(np.arange(n), i) for i in range(n)])
+    assert len(table.counts) == n * 51
+    assert table.counts.sum() == n * 50
+    state = rows[3]
+    assert table.probabilities(7, state, "conditional")[state[7]] == 1.0
+    unseen = 1 - state
+    assert table.probabilities(7, unseen, "conditional").tolist() == [0.5, 0.5]
+    around = [np.delete(np.arange(n), i).tolist() for i in range(n)]
+    drawn = table.sample(2, 300, 9, "boltzmann-conditional", 1.0)
+    assert drawn.tolist() == gibbs.sample(rows, [2] * n, around, 2, 300, 9, "boltzmann-conditional", 1.0)
+
+
+def test_keys_that_collide_are_told_apart(monkeypatch):
+    monkeypatch.setattr(conditionals, "DENSE", 1)
+    monkeypatch.setattr(conditionals, "multipliers", lambda n: np.ones(n, np.uint64))  # the key is a sum
+    rows, sizes, neighbours = world(3, 8, 40, 3, 6)
+    table = Conditionals(rows, sizes, neighbours)
+    around = [some.tolist() for some in neighbours]
+    drawn = table.sample(5, 60, 1, "conditional", 1.0)
+    assert drawn.tolist() == gibbs.sample(rows, sizes, around, 5, 60, 1, "conditional", 1.0)
+
+
+def test_a_very_cold_generation_does_not_overflow():
+    rows = np.zeros((4, 2), np.int64)
+    table = Conditionals(rows, np.array([2, 2]), [np.array([1]), np.array([0])])
+    assert table.probabilities(0, rows[0], "boltzmann-joint", 1e5).tolist() == [1.0, 0.0]
+
+
+def test_long_chains_have_the_frequencies_of_the_rows():
+    rng = np.random.default_rng(0)
+    rows = np.repeat([[0, 0], [1, 1], [0, 1], [1, 0]], [40, 30, 20, 10], axis=0)
+    table = Conditionals(rows, np.array([2, 2]), [np.array([1]), np.array([0])])
+    drawn = table.sample(40_000, 60, int(rng.integers(2**63)), "conditional")
+    shares = np.bincount(2 * drawn[:, 0] + drawn[:, 1], minlength=4) / len(drawn)
+    np.testing.assert_allclose(shares, [0.4, 0.2, 0.1, 0.3], atol=0.01)
+
+
+def test_unknown_sampling_is_refused():
+    with pytest.raises(RequestError, match="unknown sampling 'gibbs'; there are boltzmann-joint"):
+        Conditionals(np.zeros((2, 1), np.int64), np.array([2]), [np.empty(0, np.int64)]).cumulative("gibbs")
