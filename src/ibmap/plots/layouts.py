@@ -4,8 +4,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
+from ibmap.plots.stress import path_lengths, stress_layout
 
 Place = Mapping[str, Sequence[float]]
 Layout = str | Place | Callable[[Any], Place]
@@ -19,31 +22,29 @@ def places_of(graph: Graph, layout: Layout, seed: int) -> Place:
         if missing := [name for name in graph.names if name not in layout]:
             raise RequestError(f"the layout has no place for {missing[0]!r}")
         return layout
+    if layout == "packed":
+        return packed(graph, seed)
     import networkx as nx
 
     theirs = graph.to_networkx()
     if callable(layout):
         return layout(theirs)
-    if layout == "packed":
-        return packed(theirs, seed)
     function: Callable[..., Place] | None = getattr(nx, f"{layout}_layout", None)
     if function is None:
         raise RequestError(f"unknown layout {layout!r}: packed, spring, circular, kamada_kawai, shell, ...")
     return function(theirs, seed=seed) if layout in ("spring", "random") else function(theirs)
 
 
-def packed(graph: Any, seed: int) -> Place:
+def packed(graph: Graph, seed: int) -> Place:
     """Lay out every connected part by itself, the largest first, side by side; lone variables below.
 
     Examples
     --------
-    >>> places = packed(Graph("abc", [("a", "b")]).to_networkx(), 0)
+    >>> places = packed(Graph("abc", [("a", "b")]), 0)
     >>> places["c"][1] < places["a"][1]
     True
     """
-    import networkx as nx
-
-    parts = sorted((sorted(part) for part in nx.connected_components(graph)), key=lambda p: (-len(p), p))
+    parts = sorted(_parts(graph), key=lambda part: (-len(part), part))
     places: dict[str, tuple[float, float]] = {}
     left = top = height = 0.0
     width = math.sqrt(sum(4 * len(part) for part in parts if len(part) > 1)) * 1.2
@@ -51,17 +52,37 @@ def packed(graph: Any, seed: int) -> Place:
         radius = math.sqrt(len(part))
         if left and left + 2 * radius > width:
             left, top, height = 0.0, top - height - 1, 0.0
-        own = nx.Graph(graph.subgraph(part))
-        inner = (
-            nx.kamada_kawai_layout(own)
-            if len(part) <= LARGE
-            else nx.spring_layout(own, seed=seed, k=1.6 / radius)
-        )
-        for name, (x, y) in inner.items():
-            places[name] = (left + radius * (1 + float(x)), top - radius * (1 - float(y)))
+        for i, (x, y) in zip(part, _within(graph, part, seed), strict=True):
+            places[graph.names[i]] = (left + radius * (1 + x), top - radius * (1 - y))
         left, height = left + 2 * radius + 1, max(height, 2 * radius)
-    lone = [part[0] for part in parts if len(part) == 1]
+    lone = sorted(part[0] for part in parts if len(part) == 1)
     across = max(1, math.ceil(max(width, math.sqrt(len(lone)))))
-    for k, name in enumerate(name for name in graph.nodes if name in set(lone)):
-        places[name] = (float(k % across), top - height - 1.2 * (1 + k // across))
+    for k, i in enumerate(lone):
+        places[graph.names[i]] = (float(k % across), top - height - 1.2 * (1 + k // across))
     return places
+
+
+def _parts(graph: Graph) -> list[list[int]]:
+    """Return the connected parts."""
+    parts: list[list[int]] = []
+    seen = np.zeros(graph.n_variables, bool)
+    for i in range(graph.n_variables):
+        if not seen[i]:
+            part = graph.reachable([i])
+            seen |= part
+            parts.append(np.flatnonzero(part).tolist())
+    return parts
+
+
+def _within(graph: Graph, part: list[int], seed: int) -> list[list[float]]:
+    """Lay out one connected part between -1 and 1."""
+    if len(part) <= LARGE:
+        places = stress_layout(path_lengths(graph.adjacency[np.ix_(part, part)]))
+    else:
+        import networkx as nx
+
+        theirs = nx.Graph(graph.to_networkx().subgraph(graph.names[i] for i in part))
+        found = nx.spring_layout(theirs, seed=seed, k=1.6 / math.sqrt(len(part)))
+        places = np.array([found[graph.names[i]] for i in part])
+    places = places - (places.max(axis=0) + places.min(axis=0)) / 2
+    return (places / np.abs(places).max()).tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,145 @@
+"""What the page shows, as plain data; the page itself decides nothing about networks."""
+
+import math
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from ibmap._words import counted
+from ibmap.graph import Graph
+from ibmap.result import Result
+
+DRAWN = 300  #: variables beyond which only the heat map is shown
+PREFERRED = 100  #: variables up to which the drawing is shown first
+EDGES = 10_000  #: edges that a page carries, the most probable ones
+LEAST = -1e300  #: stands for the log of zero, which JSON does not know
+
+Support = Mapping[tuple[str, str], float]
+
+
+def page_content(result: Result, support: Support | None = None) -> dict[str, Any]:
+    """Return everything that the page needs, as JSON can hold it.
+
+    Pairs are lists of columns (``x``, ``y``, ``edge``, ``xy``, ``yx``, ``support``, ``counts``): edges
+    first, then near misses, each by falling posterior. ``xy`` is the log posterior of an edge seen from x.
+    """
+    graph = result.learned.graph
+    pairs = _pairs(result, support or {})
+    return {
+        "names": list(graph.names),
+        "levels": [result.content["levels"].get(name) for name in graph.names],
+        "pairs": pairs,
+        "n_edges": graph.n_edges,
+        "degrees": [len(graph.neighbours(i)) for i in range(graph.n_variables)],
+        "steps": [
+            [graph.index(s.x), graph.index(s.y), s.added, s.gain, s.score] for s in result.learned.history
+        ],
+        "given": {kind: _indices(graph, result.content.get(kind)) for kind in ("required", "forbidden")},
+        "has_support": support is not None,
+        "places": _places(graph),
+        "preferred": PREFERRED,
+    }
+
+
+def header(result: Result, about_support: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
+    """Return the lines of the header: what was learned, from what, how, with what, and when."""
+    learned, found = result.learned, result.content
+    path = found["data"].get("path")
+    name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
+    made = found.get("made_with") or {}
+    how = {
+        key: value
+        for key in ("missing", "discretize", "bins")
+        if (value := found["data"].get(key)) != "error"
+    }
+    lines = [
+        ("data", f"{name}{_options(how)}"),
+        ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
+        ("learner", f"{learned.learner}{_options(found.get('learner_options') or {})}"),
+        ("test", f"{learned.test}{_options(_brief(found['test_options']))}"),
+        ("search", _search(result)),
+        ("seed", "none: the search draws no lots"),
+        ("time", f"{learned.seconds:.3g} s, {str(found.get('made_at', ''))[:19].replace('T', ' ')} UTC"),
+        ("versions", ", ".join(f"{name} {number}" for name, number in made.items())),
+    ]
+    if about_support:
+        drawn = counted(int(about_support["n_replicates"]), "replicate")
+        lines.append(("bootstrap", f"{drawn}, seed {about_support['seed']}"))
+    return lines
+
+
+def _search(result: Result) -> str:
+    learned = result.learned
+    parts = [counted(learned.n_tests, "test"), counted(learned.n_iter, learned.iterations)]
+    return ", ".join(parts + ([] if math.isnan(learned.score) else [f"score {learned.score:.3f}"]))
+
+
+def _options(options: Mapping[str, Any]) -> str:
+    """Return options in brackets; those that are not set say nothing."""
+    told = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in options.items()
+        if value is not None and value is not False
+    ]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _brief(options: Mapping[str, Any]) -> dict[str, Any]:
+    prior = options.get("prior")
+    pairs = f"by pair ({len(prior['pairs'])} given)" if isinstance(prior, dict) else prior
+    return {name: pairs if name == "prior" else value for name, value in options.items()}
+
+
+def _pairs(result: Result, support: Support) -> dict[str, list[Any]]:
+    graph, n_edges = result.learned.graph, result.learned.graph.n_edges
+    numbers = [numbers for _, _, numbers in result.network.edges()]
+    logs = [(_log(these, "log_posterior_xy"), _log(these, "log_posterior_yx")) for these in numbers]
+    order = sorted(range(n_edges), key=lambda k: -sum(log or 0.0 for log in logs[k]))[:EDGES]
+    names = [graph.edges[k] for k in order]
+    rows = [(*names[n], *logs[k], result.content["counts"][k]) for n, k in enumerate(order)]
+    misses = [
+        (x, y, _finite(float(xy)), _finite(float(yx)), None) for x, y, _, xy, yx in _near_misses(result)
+    ]
+    every = rows + misses
+    return {
+        "x": [graph.index(row[0]) for row in every],
+        "y": [graph.index(row[1]) for row in every],
+        "edge": [k < len(rows) for k in range(len(every))],
+        "xy": [row[2] for row in every],
+        "yx": [row[3] for row in every],
+        "counts": [row[4] for row in every],
+        "support": [support.get((row[0], row[1])) for row in every],
+    }
+
+
+def _near_misses(result: Result) -> list[list[Any]]:
+    found: list[list[Any]] = result.content["near_misses"]
+    return found
+
+
+def _log(numbers: Mapping[str, float], name: str) -> float | None:
+    return _finite(numbers[name]) if name in numbers else None
+
+
+def _finite(log_p: float) -> float:
+    return max(log_p, LEAST)
+
+
+def _indices(graph: Graph, pairs: Any) -> list[list[int]]:
+    return [sorted((graph.index(x), graph.index(y))) for x, y in pairs or []]
+
+
+def _places(graph: Graph) -> list[list[float]] | None:
+    """Return where each variable stands, in a square of side one; None where a drawing would be a tangle."""
+    if graph.n_variables > DRAWN:
+        return None
+    from ibmap.plots.layouts import places_of
+
+    places = places_of(graph, "packed", seed=0)
+    points = np.array([places[name] for name in graph.names], dtype=float).reshape(-1, 2)
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    middle = np.where(high > low, 0.0, 0.5)
+    return np.round((points - low) / span + middle, 4).tolist()  # type: ignore[no-any-return]
