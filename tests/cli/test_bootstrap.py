@@ -26,7 +26,7 @@ def test_the_screen_and_the_files(ibmap, survey, tmp_path):
     again = ["bootstrap", survey, "--replicates", 2, "--out", tmp_path / "trust"]
     ran = ibmap(*again)
     assert (ran.code, ran.err.count("\n")) == (1, 1)
-    assert "exists: pass --force" in ran.err
+    assert "support.csv' exists: pass --force to replace it\n" in ran.err
     assert ibmap(*again, "--force").code == 0
 
 

@@ -43,7 +43,8 @@ def test_interrupted_run_leaves_no_file(large, tmp_path, jobs):
     out.mkdir()
     (out / "graph.json").write_text("older")
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "ibmap.cli", "learn", str(large), "--out", str(out), "--jobs", str(jobs)]
+    command = [sys.executable, "-m", "ibmap.cli", "learn", str(large), "--jobs", str(jobs)]
+    command += ["--out", str(out), "--force"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
         os.close(theirs)
         seen = until(ours, b"learning")

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ibmap._words import listed
 from ibmap.cli import folder, options, screen
-from ibmap.cli.convert import Force
 from ibmap.cli.knowledge import Option as Known
 from ibmap.cli.knowledge import read_knowledge
 from ibmap.cli.learn import supported
-from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.graph import Graph
     from ibmap.learners import Learned
     from ibmap.learners.bootstrap import Bootstrapped
+
+FILES = ("support.csv", "averaged.json")  #: what --out writes
 
 
 def bootstrap(
@@ -40,10 +41,8 @@ def bootstrap(
     discretize: options.Discretize = None,
     bins: options.Bins = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Replicates at a time; -1: cores.")] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write support.csv and averaged.json there.")
-    ] = None,
-    force: Force = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
+    force: options.Force = False,
     as_json: options.Json = False,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="How many edges to show.")] = 20,
 ) -> None:
@@ -51,8 +50,7 @@ def bootstrap(
     options.chosen_learner(learner)
     from ibmap.learners.bootstrap import bootstrap as bootstrapped
 
-    refuse_older(out, force)
-    with folder.output_folder(out):
+    with folder.output_folder(out, FILES, force):
         data = options.read_table(file, missing, discretize, bins)
         known = read_knowledge(knowledge, data)
         about_test = {"test": test, "prior": known.prior(prior, data), "prior_counts": prior_counts}
@@ -65,8 +63,8 @@ def bootstrap(
         found = bootstrapped(data, learn, n_replicates=replicates, random_state=seed, n_jobs=jobs)
         averaged = found.averaged(threshold)
         if out is not None:
-            files = {"support.csv": found.support().write_csv(), "averaged.json": averaged.to_json() + "\n"}
-            folder.write_together(out, files)
+            texts = found.support().write_csv(), averaged.to_json() + "\n"
+            folder.write_together(out, dict(zip(FILES, texts, strict=True)))
     show(found, averaged, {"seed": seed, "threshold": threshold}, as_json, top)
 
 
@@ -79,13 +77,6 @@ def _wishes(
         name = about_test.pop("test") or "bayesian"
         about_test = {"test": options.chosen_test(name, data, **about_test)}
     return supported(search, learner, {**about_test, **about_search})
-
-
-def refuse_older(out: Path | None, force: bool) -> None:
-    """Refuse to replace an older result, unless forced."""
-    older = [out / name for name in ("support.csv", "averaged.json") if out and (out / name).exists()]
-    if older and not force:
-        raise RequestError(f"{str(older[0])!r} exists: pass --force to replace it")
 
 
 def show(found: "Bootstrapped", averaged: "Graph", settings: dict[str, Any], as_json: bool, top: int) -> None:

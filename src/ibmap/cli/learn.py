@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ibmap._words import listed
 from ibmap.cli import folder, options, screen
 from ibmap.cli.knowledge import Option as Known
 from ibmap.cli.knowledge import read_knowledge
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Pairs = Annotated[list[str] | None, typer.Option(metavar="X,Y", help="An edge that must be there; repeat.")]
 NoPairs = Annotated[list[str] | None, typer.Option(metavar="X,Y", help="An edge that must not; repeat.")]
+
+FILES = ("graph.json", "edges.csv", "result.json")  #: what --out writes
 
 
 def learn(
@@ -62,15 +65,14 @@ def learn(
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the search there; go on if it is there.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write graph.json, edges.csv and result.json there.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
+    force: options.Force = False,
     as_json: options.Json = False,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="How many edges to show.")] = 10,
 ) -> None:
     """Learn a network from a file, show it and write it."""
     search = options.chosen_learner(learner)
-    with folder.output_folder(out):
+    with folder.output_folder(out, FILES, force):
         data = options.read_table(file, missing, discretize, bins)
         chosen: object = None
         known = read_knowledge(knowledge, data)
@@ -171,4 +173,4 @@ def show(learned: "Learned", out: Path | None, as_json: bool, top: int) -> None:
     if screen.stopped_early(learned):
         console.print("some pairs without an edge look certain: --patience 5 searches on", style="dim")
     if out is not None:
-        console.print(f"wrote {out}: graph.json, edges.csv and result.json", style="dim")
+        console.print(f"wrote {out}: {listed(FILES)}", style="dim")

@@ -43,6 +43,7 @@ Discretize = Annotated[
     str | None, typer.Option(metavar="KIND", help="Cut continuous columns: equal-width or quantile.")
 ]
 Bins = Annotated[int | None, typer.Option(metavar="K", help="Number of bins [1 + log2 of the rows].")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._words import counted, probability
+from ibmap._words import counted, listed, probability
 from ibmap.counts import LocalCounts, Tables
 from ibmap.data import CategoricalData
 from ibmap.errors import RequestError
@@ -32,7 +32,7 @@ class View:
 
     def sentence(self) -> str:
         """Say what the test found."""
-        others = f" given {_listed(self.given)}" if self.given else " (no other neighbours)"
+        others = f" given {listed(self.given)}" if self.given else " (no other neighbours)"
         verdict = "independent of" if self.independent else "dependent on"
         return f"{self.x} is {verdict} {self.y}{others}: {self._number()}."
 
@@ -223,7 +223,3 @@ def contingency(tables: Tables, t: int, data: CategoricalData) -> tuple[tuple[in
     found = np.zeros((len(data.levels[tables.x]), len(data.levels[int(tables.y[t])])), np.int64)
     np.add.at(found, (a, b), n)
     return tuple(map(tuple, found.tolist()))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
