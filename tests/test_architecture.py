@@ -40,7 +40,8 @@ BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets", "eda"} |
 BELOW["exchange"] = {"graph", "errors", "_files"}
 BELOW["plots"] = {"graph", "exchange", "errors", "learners"}
 BELOW["result"] = {"learners", "exchange"} | BELOW["learners"]
-BELOW["cli"] = {"experiments", "exchange", "result"} | BELOW["experiments"]
+BELOW["support"] = {"result"} | BELOW["result"]
+BELOW["cli"] = {"experiments", "exchange", "result", "support"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 

@@ -25,6 +25,7 @@ from ibmap.learners.explanation import LEVELS, contingency
 
 FORMAT = "ibmap-result"
 VERSION = 1
+DAMAGES = (IbmapError, LookupError, TypeError, ValueError, AttributeError)  #: what comes of a damaged file
 NEAR_MISSES = 2000  #: pairs without an edge that are kept
 
 
@@ -89,25 +90,38 @@ def result_text(
 
 def read_result(path: str | PathLike[str]) -> Result:
     """Read a result: the file, or the folder that ``ibmap learn --out`` wrote."""
+    file, found = read_json(path, FORMAT, VERSION, kind="a result", name="result.json", verb="learn")
+    try:
+        return _result(found)
+    except DAMAGES as error:
+        raise damaged(file, error) from None
+
+
+def read_json(
+    path: str | PathLike[str], form: str, version: int, *, kind: str, name: str, verb: str
+) -> tuple[Path, dict[str, Any]]:
+    """Read a file of ours, or that of this name in a folder; other kinds and newer versions are refused."""
     file = Path(path)
-    file = file / "result.json" if file.is_dir() else file
+    file = file / name if file.is_dir() else file
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise RequestError(f"there is no file {str(file)!r}: ibmap learn --out DIR writes one") from None
+        raise RequestError(f"there is no file {str(file)!r}: ibmap {verb} --out DIR writes one") from None
     except (ValueError, RecursionError):
         raise DataError(f"{str(file)!r} is damaged: it is not JSON") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise DataError(f"{str(file)!r} is not a result: ibmap learn --out DIR writes result.json")
-    if not isinstance(found.get("version"), int) or found["version"] > VERSION:
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise DataError(f"{str(file)!r} is not {kind}: ibmap {verb} --out DIR writes {name}")
+    if not isinstance(found.get("version"), int) or found["version"] > version:
         raise DataError(
             f"{str(file)!r} comes from a newer ibmap (format {str(found.get('version'))[:20]}, this one "
-            f"reads {VERSION}): update ibmap"
+            f"reads {version}): update ibmap"
         )
-    try:
-        return _result(found)
-    except (IbmapError, LookupError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{str(file)!r} is damaged: {type(error).__name__}: {error}") from None
+    return file, found
+
+
+def damaged(file: Path, error: Exception) -> DataError:
+    """Return what to say about a file that does not hold what it should."""
+    return DataError(f"{str(file)!r} is damaged: {type(error).__name__}: {error}")
 
 
 def _result(found: dict[str, Any]) -> Result:
