@@ -57,7 +57,7 @@ def learn(
             learned = search(data, callback)
         if out is not None:
             source = {"path": file, "missing": missing, "discretize": discretize, "bins": bins}
-            folder.write_together(out, result_files(learned, data, search.test, source))
+            folder.write_together(out, result_files(learned, data, search.test, source, search.said))
     show(learned, out, as_json, top)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
@@ -68,14 +68,12 @@ def graph_text(learned: "Learned") -> str:
     return json.dumps(learned.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
 
-def result_files(
-    learned: "Learned", data: "CategoricalData", test: object = None, source: dict[str, Any] | None = None
-) -> dict[str, str]:
-    """Return the files of a result, by name; ``source`` tells where the table is and how it was read."""
+def result_files(learned: "Learned", data: "CategoricalData", *more: Any) -> dict[str, str]:
+    """Return the files of a result, by name; ``more`` is what :func:`ibmap.result.result_text` takes."""
     from ibmap.result import result_text
 
     return {
-        "result.json": result_text(learned, data, test, source),
+        "result.json": result_text(learned, data, *more),
         "graph.json": graph_text(learned),
         "edges.csv": learned.edges().write_csv(),
     }
