@@ -21,7 +21,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     learner : StructureLearner or None
-        What learns; it is copied, never changed. None is :class:`IBMAP` with its defaults.
+        What learns; it is copied, never changed. None is :class:`IBMAP` with its defaults. Only the search in
+        the whole table uses its checkpoint.
     n_replicates : int
         How many tables to draw.
     random_state : int, Generator or None
@@ -84,6 +85,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
             copy: Any = clone(learner)
             if getattr(copy, "callback", "none") is None:
                 copy.callback = callback
+            if hasattr(copy, "checkpoint"):
+                copy.checkpoint = None  # a file holds one search
             return copy._learn(data)  # type: ignore[no-any-return]
 
         self.learner_ = clone(learner).fit(X)
