@@ -40,8 +40,9 @@ BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets", "eda"} |
 BELOW["exchange"] = {"graph", "errors", "_files"}
 BELOW["plots"] = {"graph", "exchange", "errors", "learners"}
 BELOW["result"] = {"learners", "exchange"} | BELOW["learners"]
-BELOW["report"] = {"result", "plots", "graph", "errors", "_files", "_words"}
-BELOW["cli"] = {"experiments", "exchange", "result", "report"} | BELOW["experiments"]
+BELOW["support"] = {"result"} | BELOW["result"]
+BELOW["report"] = {"support", "plots"} | BELOW["support"]
+BELOW["cli"] = {"experiments", "exchange", "result", "support", "report"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 

@@ -11,7 +11,7 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         raise RequestError(f"cannot write {str(path)!r}: it is a folder")
     if path.exists() and not overwrite:
-        raise RequestError(f"{str(path)!r} exists: pass --force, or overwrite=True in Python, to replace it")
+        raise RequestError(f"{str(path)!r} exists: pass overwrite=True to replace it")
 
 
 def write_whole(path: Path, content: str | bytes, *, overwrite: bool = True) -> None:

@@ -1,6 +1,7 @@
 """Numbers in words, the same wherever they are shown."""
 
 import math
+from collections.abc import Sequence
 
 
 def probability(log_p: float) -> str:
@@ -29,3 +30,14 @@ def counted(number: int, noun: str) -> str:
     ('1 edge', '1,200 rows')
     """
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words in a row.
+
+    Examples
+    --------
+    >>> listed(["tea"]), listed(["tea", "coffee", "milk"])
+    ('tea', 'tea, coffee and milk')
+    """
+    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else words[0]

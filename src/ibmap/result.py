@@ -18,6 +18,7 @@ from ibmap.data import CategoricalData
 from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange.json_text import content, network_from
 from ibmap.exchange.network import Network, as_network
+from ibmap.graph import Graph
 from ibmap.independence import as_test
 from ibmap.independence.choice import TESTS
 from ibmap.learners import Learned, Step
@@ -25,6 +26,7 @@ from ibmap.learners.explanation import LEVELS, contingency
 
 FORMAT = "ibmap-result"
 VERSION = 1
+DAMAGES = (IbmapError, LookupError, TypeError, ValueError, AttributeError)  #: what comes of a damaged file
 NEAR_MISSES = 2000  #: pairs without an edge that are kept
 
 
@@ -39,7 +41,8 @@ class Result:
     network : Network
         The graph with posteriors on its edges.
     content : dict
-        Everything, as it stands in the file: near_misses, levels, counts, data, test_options, made_with, ...
+        Everything, as it stands in the file: near_misses, levels, counts, data, test_options, made_with, and
+        perhaps learner_options, required and forbidden, which older files do not have.
     """
 
     learned: Learned
@@ -57,13 +60,20 @@ class Result:
 
 
 def result_text(
-    learned: Learned, data: CategoricalData, test: object = None, source: dict[str, Any] | None = None
+    learned: Learned,
+    data: CategoricalData,
+    test: object = None,
+    source: dict[str, Any] | None = None,
+    options: dict[str, Any] | None = None,
 ) -> str:
-    """Return the text of a result file; ``source`` is the path of the table and how it was read."""
+    """Return the text of a result file.
+
+    ``source`` is the path of the table and how it was read, ``options`` what else the learner was told.
+    """
     about = {"path": None, "missing": "error", "discretize": None, "bins": None, **(source or {})}
     if about["path"] is not None:
         about["path"] = None if str(about["path"]) == "-" else str(Path(about["path"]).resolve())
-    kind, options = described(test, data.names)
+    kind, test_options = described(test, data.names)
     found: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -72,7 +82,10 @@ def result_text(
         "n_rows": learned.n_rows,
         "data": about,
         "test_kind": kind,
-        "test_options": options,
+        "test_options": test_options,
+        "learner_options": options or {},
+        "required": [list(edge) for edge in learned.required],
+        "forbidden": [list(edge) for edge in learned.forbidden],
         "made_with": {"ibmap": __version__, "python": platform.python_version(), "numpy": version("numpy")},
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "near_misses": _near_misses(learned),
@@ -89,25 +102,38 @@ def result_text(
 
 def read_result(path: str | PathLike[str]) -> Result:
     """Read a result: the file, or the folder that ``ibmap learn --out`` wrote."""
+    file, found = read_json(path, FORMAT, VERSION, kind="a result", name="result.json", verb="learn")
+    try:
+        return _result(found)
+    except DAMAGES as error:
+        raise damaged(file, error) from None
+
+
+def read_json(
+    path: str | PathLike[str], form: str, version: int, *, kind: str, name: str, verb: str
+) -> tuple[Path, dict[str, Any]]:
+    """Read a file of ours, or that of this name in a folder; other kinds and newer versions are refused."""
     file = Path(path)
-    file = file / "result.json" if file.is_dir() else file
+    file = file / name if file.is_dir() else file
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise RequestError(f"there is no file {str(file)!r}: ibmap learn --out DIR writes one") from None
+        raise RequestError(f"there is no file {str(file)!r}: ibmap {verb} --out DIR writes one") from None
     except (ValueError, RecursionError):
         raise DataError(f"{str(file)!r} is damaged: it is not JSON") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise DataError(f"{str(file)!r} is not a result: ibmap learn --out DIR writes result.json")
-    if not isinstance(found.get("version"), int) or found["version"] > VERSION:
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise DataError(f"{str(file)!r} is not {kind}: ibmap {verb} --out DIR writes {name}")
+    if not isinstance(found.get("version"), int) or found["version"] > version:
         raise DataError(
             f"{str(file)!r} comes from a newer ibmap (format {str(found.get('version'))[:20]}, this one "
-            f"reads {VERSION}): update ibmap"
+            f"reads {version}): update ibmap"
         )
-    try:
-        return _result(found)
-    except (IbmapError, LookupError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{str(file)!r} is damaged: {type(error).__name__}: {error}") from None
+    return file, found
+
+
+def damaged(file: Path, error: Exception) -> DataError:
+    """Return what to say about a file that does not hold what it should."""
+    return DataError(f"{str(file)!r} is damaged: {type(error).__name__}: {error}")
 
 
 def _result(found: dict[str, Any]) -> Result:
@@ -126,6 +152,8 @@ def _result(found: dict[str, Any]) -> Result:
         float(found["seconds"]),
         score=math.nan if found["score"] is None else float(found["score"]),
         history=history,
+        required=_edges(found.get("required", []), network.graph),
+        forbidden=_edges(found.get("forbidden", []), network.graph),
     )
     for key, kind in (("data", dict), ("test_options", dict), ("levels", dict), ("near_misses", list)):
         if not isinstance(found[key], kind):
@@ -135,6 +163,10 @@ def _result(found: dict[str, Any]) -> Result:
     result = Result(learned, network, found)
     result.test()
     return result
+
+
+def _edges(pairs: Any, graph: Graph) -> tuple[tuple[str, str], ...]:
+    return Graph(graph.names, [(x, y) for x, y in pairs]).edges
 
 
 def described(test: object, names: tuple[str, ...]) -> tuple[str, dict[str, Any]]:

@@ -29,7 +29,7 @@ def ibmap(monkeypatch, capsys):
 
 @pytest.fixture
 def refused(ibmap, tmp_path):
-    """Run ``ibmap learn`` with an output folder that has older results: one line, exit 1, nothing touched."""
+    """Run ``ibmap learn --force`` where older results are: one line, exit 1, nothing touched."""
 
     def run(*arguments: object, verb: str = "learn") -> str:
         out = tmp_path / "result"
@@ -38,7 +38,7 @@ def refused(ibmap, tmp_path):
         fresh = tmp_path / "fresh"
         lines = []
         for folder in (out, fresh):
-            more = ["--out", folder] if verb == "learn" else []
+            more = ["--out", folder, "--force"] if verb == "learn" else []
             ran = ibmap(verb, *arguments, *more)
             assert ran.code == 1
             assert ran.out == ""

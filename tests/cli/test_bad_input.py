@@ -2,6 +2,8 @@
 
 import pytest
 
+from ibmap.cli.learn import FILES
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -123,7 +125,7 @@ def test_identifier_is_allowed_with_a_warning(ibmap, table, tmp_path):
     assert ran.err.count("\n") == 1
     assert ran.out.startswith('{"variables": ["id", "a", "b"]')
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["edges.csv", "graph.json", "result.json"]
+    assert names == sorted(FILES)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,14 @@
 import json
+from inspect import signature
 
 import polars as pl
+import pytest
 
 from ibmap import IBMAP, BayesianTest, Bootstrap, Graph
+from ibmap.cli.bootstrap import bootstrap
+from ibmap.cli.learn import learn
+from ibmap.result import read_result
+from ibmap.support import read_support
 
 
 def test_json_is_what_python_says(ibmap, survey):
@@ -23,11 +29,50 @@ def test_the_screen_and_the_files(ibmap, survey, tmp_path):
     assert "seed 0, 300 rows" in ran.out
     assert pl.read_csv(tmp_path / "trust" / "support.csv").columns == ["x", "y", "support", "in_graph"]
     assert Graph.from_json((tmp_path / "trust" / "averaged.json").read_text()).n_edges == 1
+    assert ran.out.endswith(f"wrote {tmp_path / 'trust'}: support.csv and averaged.json\n")
     again = ["bootstrap", survey, "--replicates", 2, "--out", tmp_path / "trust"]
     ran = ibmap(*again)
     assert (ran.code, ran.err.count("\n")) == (1, 1)
-    assert "exists: pass --force" in ran.err
+    assert "support.csv' exists: pass --force to replace it\n" in ran.err
     assert ibmap(*again, "--force").code == 0
+
+
+def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_path):
+    out = tmp_path / "result"
+    assert ibmap("learn", survey, "--out", out).code == 0
+    ran = ibmap("bootstrap", survey, "--replicates", 4, "--out", out)
+    assert ran.out.splitlines()[-1] == f"ibmap report {out} shows it beside the posteriors"
+    text = (out / "averaged.json").read_text()
+    assert text == ibmap("bootstrap", survey, "--replicates", 4, "--json").out
+    assert json.loads(text)["whole"] == [["smoke", "cough"]]
+    assert read_support(out, read_result(out))["smoke", "cough"] == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--combine", "global", "--slices", "all", "--patience", 2, "--prior", 0.4],
+        ["--require", "smoke,tea", "--forbid", "cough,smoke"],
+        ["--start", "complete.json", "--prior-counts", "bdeu"],
+        ["--knowledge", "known.toml"],
+        ["--learner", "gsmn", "--test", "chi-square", "--alpha", 0.9, "--symmetry", "and"],
+        ["--learner", "hhc-mn", "--max-condition", 0, "--ties", "dependent", "--symmetry", "or"],
+        ["--learner", "mi", "--factor", 0.1, "--max-neighbours", 1, "--symmetry", "and"],
+    ],
+)
+def test_the_options_of_learn_give_the_network_of_learn(ibmap, survey, tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "complete.json").write_text(Graph.complete(["smoke", "cough", "tea"]).to_json())
+    (tmp_path / "known.toml").write_text('required = [["tea", "cough"]]\nprior = [["smoke", "tea", 0.01]]\n')
+    learned = json.loads(ibmap("learn", survey, *options, "--json").out)
+    found = json.loads(ibmap("bootstrap", survey, *options, "--replicates", 2, "--json").out)
+    assert found["whole"] == learned["edges"]
+    assert (found["learner"], found["test"]) == (learned["learner"], learned["test"])
+
+
+def test_learn_and_bootstrap_have_the_same_options_of_the_search():
+    own = {"replicates", "seed", "threshold", "checkpoint"}
+    assert signature(learn).parameters.keys() ^ signature(bootstrap).parameters.keys() == own
 
 
 def test_other_learners_and_their_limits(ibmap, survey):

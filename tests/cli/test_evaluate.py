@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ibmap import Graph, accuracy, f_measure
+from ibmap import BayesianTest, Graph, accuracy, f_measure
 
 TRUE = Graph(["smoke", "cough", "tea"], [("smoke", "cough"), ("smoke", "tea")])
 LEARNED = Graph(["tea", "smoke", "cough"], [("smoke", "cough"), ("cough", "tea")])
@@ -37,6 +37,9 @@ def test_json_against_data_alone(ibmap, graphs, survey):
     result = json.loads(ibmap("evaluate", graphs[0], "--data", survey, *options, "--json").out)
     assert result["accuracy"] == accuracy(LEARNED, survey, test="chi-square", queries=40, random_state=2)
     assert result["queries"] == 40
+    result = json.loads(ibmap("evaluate", graphs[0], "--data", survey, "--ties", "dependent", "--json").out)
+    assert result["test"] == "bayesian(ties=dependent)"
+    assert result["accuracy"] == accuracy(LEARNED, survey, test=BayesianTest(ties="dependent"))
 
 
 def test_words_for_both(ibmap, graphs, survey):

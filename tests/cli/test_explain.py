@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ibmap import BayesianTest
+from ibmap import BayesianTest, Graph
 from ibmap.data import load
 from ibmap.learners import explain, ibmap_hc
 from ibmap.result import read_result
@@ -27,6 +27,46 @@ def test_words_first_numbers_after(ibmap, result):
     ran = ibmap("explain", result / "result.json", "tea", "smoke")
     assert ran.out.startswith("tea and smoke are not joined")
     assert "The search never flipped this pair.\nAdding it now would change the score by -" in ran.out
+
+
+def test_what_was_known_beforehand_is_said_first(ibmap, survey, tmp_path):
+    out, known = tmp_path / "known", tmp_path / "known.toml"
+    known.write_text('forbidden = [["cough", "smoke"]]')
+    assert ibmap("learn", survey, "--out", out, "--require", "tea,smoke", "--knowledge", known).code == 0
+    ran = ibmap("explain", out, "tea", "smoke")
+    assert ran.out.startswith("tea and smoke are joined because the edge was required; posterior of an edge")
+    assert "\nThe search was not free to flip this pair.\nRemoving it now would change" in ran.out
+    ran = ibmap("explain", out, "smoke", "cough")
+    assert ran.out.startswith("smoke and cough are not joined because the edge was forbidden; posterior")
+    found = json.loads(ibmap("explain", out, "smoke", "tea", "--json").out)
+    assert (found["required"], found["forbidden"]) == (True, False)
+    assert "because" not in ibmap("explain", out, "cough", "tea").out
+    content = json.loads((out / "result.json").read_text())
+    assert (content["required"], content["forbidden"]) == ([["smoke", "tea"]], [["smoke", "cough"]])
+    old = {key: value for key, value in content.items() if key not in ("required", "forbidden")}
+    (out / "result.json").write_text(json.dumps(old))
+    assert ibmap("explain", out, "tea", "smoke").out.startswith("tea and smoke are joined; posterior")
+    for nonsense in (7, [["smoke"]], [["smoke", "coffee"]], [["tea", "tea"]]):
+        (out / "result.json").write_text(json.dumps(old | {"required": nonsense}))
+        assert "is damaged" in ibmap("explain", out, "tea", "smoke").err
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([], {}),
+        (["--patience", 2, "--jobs", 2, "--require", "smoke,tea"], {"patience": 2}),
+        (["--start", "start.json"], {"start": True}),
+        (["--learner", "hhc-mn", "--symmetry", "or", "--max-condition", 1, "--ties", "dependent"],
+         {"symmetry": "or", "max_condition": 1}),
+        (["--learner", "mi", "--factor", 2], {"factor": 2.0}),
+    ],
+)  # fmt: skip
+def test_results_keep_the_options_of_the_search(ibmap, survey, tmp_path, monkeypatch, given, kept):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "start.json").write_text(Graph(["smoke", "cough", "tea"], [("smoke", "tea")]).to_json())
+    assert ibmap("learn", survey, *given, "--out", tmp_path / "r").code == 0
+    assert read_result(tmp_path / "r").content["learner_options"] == kept
 
 
 def test_json_is_what_python_says(ibmap, result, survey):

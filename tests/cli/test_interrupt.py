@@ -43,7 +43,8 @@ def test_interrupted_run_leaves_no_file(large, tmp_path, jobs):
     out.mkdir()
     (out / "graph.json").write_text("older")
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "ibmap.cli", "learn", str(large), "--out", str(out), "--jobs", str(jobs)]
+    command = [sys.executable, "-m", "ibmap.cli", "learn", str(large), "--jobs", str(jobs)]
+    command += ["--out", str(out), "--force"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
         os.close(theirs)
         seen = until(ours, b"learning")
@@ -55,6 +56,25 @@ def test_interrupted_run_leaves_no_file(large, tmp_path, jobs):
     assert b"ibmap: interrupted" in seen
     assert b"Traceback" not in seen
     assert [(path.name, path.read_text()) for path in out.iterdir()] == [("graph.json", "older")]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupted_bootstrap_does_not_wait_for_its_replicates(large, tmp_path, jobs):
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "ibmap.cli", "bootstrap", str(large), "--jobs", str(jobs)]
+    command += ["--replicates", "100000", "--out", str(tmp_path / "out")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        seen = until(ours, b"/100000")  # the whole table is learned, and a replicate or two
+        process.send_signal(signal.SIGINT)
+        seen += until(ours, b"never")
+        assert process.stdout.read() == ""
+        assert process.wait(timeout=60) == 130, seen
+    os.close(ours)
+    assert b"replicates" in seen
+    assert b"ibmap: interrupted" in seen
+    assert b"Traceback" not in seen
+    assert not (tmp_path / "out").exists()
 
 
 def test_interrupted_run_removes_the_folder_that_it_made(survey, tmp_path, ibmap, monkeypatch):

@@ -7,6 +7,7 @@ import pytest
 
 from ibmap import Graph
 from ibmap.cli import screen
+from ibmap.cli.learn import FILES
 from ibmap.data import load
 from ibmap.learners import Step, Visit, ibmap_hc
 
@@ -28,7 +29,7 @@ def test_json_is_all_there_is_on_stdout(ibmap, survey):
 def test_result_files_hold_the_graph_and_near_misses(ibmap, survey, tmp_path):
     ran = ibmap("learn", survey, "--json", "--out", tmp_path / "a" / "b")
     names = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
-    assert names == ["edges.csv", "graph.json", "result.json"]
+    assert names == sorted(FILES)
     text = (tmp_path / "a" / "b" / "graph.json").read_text()
     assert json.loads(text) == json.loads(ran.out)
     assert Graph.from_json(text).edges == (("smoke", "cough"),)
@@ -37,9 +38,16 @@ def test_result_files_hold_the_graph_and_near_misses(ibmap, survey, tmp_path):
     assert edges["in_graph"].to_list() == [True, False, False]
 
 
-def test_older_results_are_replaced(ibmap, survey, tmp_path):
-    (tmp_path / "graph.json").write_text("older")
-    assert ibmap("learn", survey, "--out", tmp_path).code == 0
+@pytest.mark.parametrize("name", FILES)
+def test_older_results_are_replaced_by_force_only(ibmap, survey, tmp_path, name):
+    older = tmp_path / name
+    older.write_text("older")
+    ran = ibmap("learn", tmp_path / "no table", "--out", tmp_path)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == f"ibmap: error: {str(older)!r} exists: pass --force to replace it\n"
+    assert older.read_text() == "older"
+    assert ibmap("learn", survey, "--out", tmp_path, "--force").code == 0
+    assert older.read_text() != "older"
     assert Graph.from_json((tmp_path / "graph.json").read_text()).n_edges == 1
 
 

@@ -92,13 +92,24 @@ def test_bad_requests_are_one_line_and_write_nothing(ibmap, tmp_path, arguments,
     older.mkdir()
     (older / "truth.json").write_text("older")
     for out in (older, tmp_path / "fresh"):
-        ran = ibmap(*arguments, "--out", out)
+        ran = ibmap(*arguments, "--out", out, "--force")
         assert (ran.code, ran.out) == (1, "")
         assert ran.err.startswith("ibmap: error: ")
         assert ran.err.count("\n") == 1
         assert words in ran.err
     assert not (tmp_path / "fresh").exists()
     assert [(path.name, path.read_text()) for path in older.iterdir()] == [("truth.json", "older")]
+
+
+@pytest.mark.parametrize("name", ["data.csv", "truth.json"])
+def test_older_worlds_are_replaced_by_force_only(ibmap, tmp_path, name):
+    (tmp_path / name).write_text("older")
+    ran = ibmap(*RANDOM, "--out", tmp_path)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == f"ibmap: error: {str(tmp_path / name)!r} exists: pass --force to replace it\n"
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["older"]
+    assert ibmap(*ISING, "--out", tmp_path, "--force").code == 0
+    assert (tmp_path / name).read_text() != "older"
 
 
 def test_a_file_in_the_way(ibmap, tmp_path):

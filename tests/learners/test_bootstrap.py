@@ -1,4 +1,6 @@
 import pickle
+from functools import partial
+from time import sleep
 
 import numpy as np
 import pandas as pd
@@ -105,3 +107,38 @@ def test_no_edges_anywhere():
     found = bootstrap(data, lambda d: ibmap_hc(d, BayesianTest(prior=1 - 1e-9)), n_replicates=3)
     assert found.averaged(0) == Graph(data.names)
     assert found.support().rows() == []
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_progress_is_told(jobs):
+    told = []
+    data, advance = noisy_chain(3, 20), lambda *now: told.append(now)
+    bootstrap(data, ibmap_hc, n_replicates=5, n_jobs=jobs, advance=advance)
+    assert told == [(done, 5) for done in range(1, 6)]
+
+
+def test_who_stops_does_not_wait_for_replicates_that_other_threads_are_at():
+    data = noisy_chain(3, 20)
+    first = resampled(data, np.random.default_rng(7).spawn(1)[0])
+
+    def learn(table, callback=None):
+        if table is not data and not np.array_equal(table.codes, first.codes):
+            while not callback(None):  # for ever, if nobody says stop
+                sleep(0.001)
+        return ibmap_hc(table)
+
+    def interrupted(done, n):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bootstrap(data, learn, n_replicates=9, n_jobs=3, random_state=7, advance=interrupted)
+
+
+def test_own_callbacks_stay():
+    heard = []
+    data = noisy_chain(4, 200)
+    Bootstrap(IBMAP(callback=heard.append), 3, n_jobs=2, random_state=0).fit(data)
+    assert len(heard) > 8
+    heard.clear()
+    bootstrap(data, partial(ibmap_hc, callback=heard.append), n_replicates=3, n_jobs=2, random_state=0)
+    assert len(heard) > 4

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chains import noisy_chain
-from ibmap import BayesianTest, Checkpoint, FunctionTest, Graph, load
+from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, FunctionTest, Graph, load
 from ibmap.errors import DataError, RequestError
 from ibmap.learners import ibmap_hc
 from reference.tables import random_table
@@ -51,6 +51,21 @@ def test_a_search_that_stops_anywhere_goes_on_as_if_it_had_not(
     same(ibmap_hc(data, test, **more, checkpoint=file), ibmap_hc(data, test, **more))
     assert json.loads(file.read_text())["finished"]
     same(ibmap_hc(data, test, **more, checkpoint=file), ibmap_hc(data, test, **more))
+
+
+def test_estimators_go_on_too(tmp_path):
+    data, file = noisy_chain(6, 200), tmp_path / "search"
+    whole = IBMAP(patience=1).fit(data)
+    stopped = IBMAP(patience=1, callback=stop_after(2), checkpoint=Checkpoint(file, every=0)).fit(data)
+    assert stopped.n_iter_ == 2 < whole.n_iter_
+    heard = []
+    net = IBMAP(patience=1, callback=heard.append, checkpoint=file).fit(data)
+    same(net.learned_, whole.learned_)
+    assert [step.n for step in heard] == list(range(3, whole.n_iter_ + 1))
+    with pytest.raises(RequestError, match="belongs to another table or to other options"):
+        IBMAP(checkpoint=str(file)).fit(data)
+    support = Bootstrap(net, 3, random_state=0, n_jobs=2).fit(data).support_
+    assert support.equals(Bootstrap(IBMAP(patience=1), 3, random_state=0).fit(data).support_)
 
 
 def test_tests_in_python_go_on_too(tmp_path):

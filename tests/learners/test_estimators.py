@@ -35,6 +35,7 @@ def test_clone_and_params() -> None:
         "bins": 4,
         "n_jobs": 2,
         "callback": None,
+        "checkpoint": "search.json",
     }
     net = IBMAP(**options)
     assert net.get_params(deep=False) == options

@@ -65,6 +65,19 @@ def test_estimators_explain(chain):
         IBMAP().explain("v0", "v1")
 
 
+def test_required_and_forbidden_edges_say_so(chain):
+    edges = iter([("v4", "v0"), ("v0", "v4")])
+    net = IBMAP(required=edges, forbidden=[("v0", "v1")]).fit(chain)
+    assert (net.learned_.required, net.learned_.forbidden) == ((("v0", "v4"),), (("v0", "v1"),))
+    there, gone, free = (net.explain(x, y) for x, y in (("v0", "v4"), ("v1", "v0"), ("v1", "v2")))
+    assert (there.required, there.forbidden, gone.required, gone.forbidden) == (True, False, False, True)
+    assert there.words().startswith("v0 and v4 are joined because the edge was required; posterior")
+    assert gone.words().startswith("v1 and v0 are not joined because the edge was forbidden; posterior")
+    assert "was not free to flip this pair" in there.words()
+    assert not free.required
+    assert "because" not in free.words()
+
+
 @pytest.mark.parametrize("learner", [GSMN(), GSMN("chi-square"), MutualInformation()])
 def test_learners_without_a_score_explain_too(chain, learner):
     found = learner.fit(chain).explain("v0", "v1")

@@ -61,6 +61,7 @@ def _words(error: IbmapError | OSError) -> str:
         where = f"{str(error.filename)!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror or error}"
     words = re.sub(r"\b(missing|discretize|bins)=(?=['\d])", r"--\1 ", str(error))
+    words = words.replace("overwrite=True", "--force")
     for argument, option in _OPTIONS.items():
         words = re.sub(rf"\b{argument}\b", option, words)
     return words

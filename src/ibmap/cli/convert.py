@@ -8,7 +8,6 @@ import typer
 
 from ibmap.cli import options, screen
 
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 FORMATS = "json, graphml, gexf, dot, adjacency or edges"
 
 
@@ -19,7 +18,7 @@ def convert(
         str | None, typer.Option("--from", metavar="FORMAT", help=f"{FORMATS} [by suffix].")
     ] = None,
     to: Annotated[str | None, typer.Option(metavar="FORMAT", help="The same, of OUT.")] = None,
-    force: Force = False,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Read a network and write it in another format."""

@@ -8,7 +8,6 @@ import typer
 
 from ibmap.cli import options, quick, screen
 from ibmap.cli.demo import compared
-from ibmap.cli.learn import read_graph
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -35,6 +34,12 @@ def evaluate(
     ] = "formula",
     seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the queries.")] = 0,
     test: Annotated[str, typer.Option(metavar="NAME", help=f"{options.TESTS}.")] = "bayesian",
+    prior: options.Prior = None,
+    prior_counts: options.PriorCounts = None,
+    combine: options.Combine = None,
+    slices: options.Slices = None,
+    ties: options.Ties = None,
+    alpha: options.Alpha = None,
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
@@ -43,16 +48,17 @@ def evaluate(
     """Compare a learned graph with the truth, with unseen data, or with both."""
     if truth is None and data is None:
         raise RequestError("nothing to compare with: give --truth, --data or both")
-    learned = read_graph(graph)
+    about_test = options.of_test(locals())
+    learned = options.read_graph(graph)
     result: dict[str, Any] = {"graph": str(graph), "variables": learned.n_variables, "edges": learned.n_edges}
     if truth is not None:
-        result |= {"truth": str(truth), **against_truth(learned, read_graph(truth))}
+        result |= {"truth": str(truth), **against_truth(learned, options.read_graph(truth))}
     if data is not None:
         quick.import_numba()
         from ibmap.metrics import accuracy
 
         table = options.read_table(data, missing, discretize, bins)
-        how = options.chosen_test(test, table)
+        how = options.chosen_test(test, table, **about_test)
         number = int(queries) if queries.isdecimal() else queries
         share = accuracy(learned, table, test=how, queries=number, random_state=seed)
         asked = {"data": str(data), "n_rows": table.n_rows, "test": how.name, "queries": number, "seed": seed}

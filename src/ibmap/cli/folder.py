@@ -3,22 +3,26 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ibmap._files import refuse_existing
 from ibmap.errors import RequestError
 
 
 @contextmanager
-def output_folder(path: Path | None) -> Iterator[None]:
+def output_folder(path: Path | None, names: Sequence[str] = (), force: bool = True) -> Iterator[None]:
     """Make sure that files can be written to a folder before the work begins.
 
-    If the work fails or is interrupted, folders that were made for it are removed again.
+    Files of these names that are there already are replaced by force only. If the work fails or is
+    interrupted, folders that were made for it are removed again.
     """
     if path is None:
         yield
         return
+    for name in names:
+        refuse_existing(path / name, overwrite=force)
     made = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         _try_to_write(path)

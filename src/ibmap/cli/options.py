@@ -1,6 +1,6 @@
-"""Options that verbs share, and what they become: a table, a test, names."""
+"""Options that verbs share, and what they become: a table, a graph, a test, names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
+    from ibmap.graph import Graph
     from ibmap.independence import IndependenceTest
     from ibmap.learners import Learned
 
@@ -36,6 +37,8 @@ Ties = Annotated[
     str | None, typer.Option(metavar="KIND", help="If the data say nothing: independent or dependent.")
 ]
 Alpha = Annotated[float | None, typer.Option(metavar="A", help="Level of chi-square and g-square [0.05].")]
+#: the options above, by name
+OF_TESTS = ("prior", "prior_counts", "combine", "slices", "ties", "alpha")
 Missing = Annotated[
     str, typer.Option(metavar="KIND", help="Missing values: error, drop, category or testwise.")
 ]
@@ -43,6 +46,7 @@ Discretize = Annotated[
     str | None, typer.Option(metavar="KIND", help="Cut continuous columns: equal-width or quantile.")
 ]
 Bins = Annotated[int | None, typer.Option(metavar="K", help="Number of bins [1 + log2 of the rows].")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 
 
@@ -55,12 +59,29 @@ def read_table(file: Path, missing: str, discretize: str | None, bins: int | Non
     return load(file, missing=missing, discretize=discretize, bins=bins)
 
 
+def read_graph(path: Path) -> "Graph":
+    """Read a graph that an earlier run wrote."""
+    from ibmap.graph import Graph
+
+    try:
+        return Graph.from_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RequestError(f"there is no file {str(path)!r}") from None
+    except ValueError as error:
+        raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
+
+
 def chosen_learner(name: str) -> Callable[..., "Learned"]:
     """Return the learner of this name: a function of a table and options."""
     import_numba()
     from ibmap.learners import find_learner
 
     return find_learner(name)
+
+
+def of_test(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a test among all options of a verb."""
+    return {name: given[name] for name in OF_TESTS}
 
 
 def chosen_test(name: str, data: "CategoricalData", **given: Any) -> "IndependenceTest":

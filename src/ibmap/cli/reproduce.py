@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,7 +51,7 @@ def reproduce(
         experiment = find_experiment(name)
         study = experiment.study
         settings = settings_from(changes or [], study)
-        with progress(experiment.name) as advance:
+        with screen.bar(experiment.name) as advance:
             run(
                 study,
                 out,
@@ -189,17 +187,3 @@ def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
         typer.echo(json.dumps({"files": [str(file) for file in written]}, ensure_ascii=False))
     else:
         typer.echo(f"wrote {page} and {screen.counted(len(files), 'file')} in {beside}")
-
-
-@contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar of finished rows, if stderr is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen.console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

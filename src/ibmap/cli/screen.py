@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -110,6 +110,20 @@ def progress() -> Iterator[Any]:
     line = _Line()
     with Live(line, console=console(stderr=True), transient=True, refresh_per_second=8):
         yield line
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show how many of how many are done, if stderr is a terminal; yields who is told, or None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
 class _Line:

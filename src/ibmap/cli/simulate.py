@@ -42,6 +42,7 @@ def simulate_random(
     thin: Thin = None,
     seed: Seed = 0,
     form: Format = "csv",
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Draw a random network and rows from it."""
@@ -56,7 +57,7 @@ def simulate_random(
             thin=thin, random_state=seed,
         )  # fmt: skip
 
-    _simulate("random", draw, {**settings, "seed": seed}, out, form, as_json)
+    _simulate("random", draw, {**settings, "seed": seed}, out, form, force, as_json)
 
 
 @simulate.command("ising", help="Spins on a rectangular lattice.")
@@ -76,6 +77,7 @@ def simulate_ising(
     thin: Thin = None,
     seed: Seed = 0,
     form: Format = "csv",
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Build an Ising model on a lattice and draw rows from it."""
@@ -91,21 +93,23 @@ def simulate_ising(
             sweeps=sweeps, thin=thin, random_state=seed,
         )  # fmt: skip
 
-    _simulate("ising", draw, settings, out, form, as_json)
+    _simulate("ising", draw, settings, out, form, force, as_json)
 
 
-def _simulate(kind: str, draw: Any, settings: dict[str, Any], out: Path, form: str, as_json: bool) -> None:
+def _simulate(
+    kind: str, draw: Any, settings: dict[str, Any], out: Path, form: str, force: bool, as_json: bool
+) -> None:
     """Draw a world, write it, and say so."""
     if form not in ("csv", "parquet"):
         raise RequestError(f"--format must be csv or parquet, not {form!r}")
     quick.import_numba()
-    with folder.output_folder(out):
+    name = f"data.{form}"
+    with folder.output_folder(out, (name, TRUTH), force):
         began = perf_counter()
         world = draw()
         seconds = perf_counter() - began
         provenance = {"world": kind, **settings, "ibmap": __version__}
         truth = {"variables": world.graph.names, "edges": world.graph.edges, "provenance": provenance}
-        name = f"data.{form}"
         text = json.dumps(truth, ensure_ascii=False)
         folder.write_together(out, {name: _data_file(world, form), TRUTH: text + "\n"})
     if as_json:

@@ -36,9 +36,9 @@ def answer(
     as_json: options.Json = False,
 ) -> None:
     """Ask one question of a file and show the answer."""
-    prior_options = {"prior": prior, "prior_counts": prior_counts, "combine": combine, "slices": slices}
+    about_test = options.of_test(locals())
     data = options.read_table(file, missing, discretize, bins)
-    chosen = options.chosen_test(how, data, **prior_options, ties=ties, alpha=alpha)
+    chosen = options.chosen_test(how, data, **about_test)
     known = [name for text in given or [] for name in options.variables(text, data)]
     check_question(x, y, known, data)
     outcome = ask(data, chosen, x, y, known)

@@ -1,8 +1,11 @@
 """How often does an edge come back when the rows are drawn anew?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
+from inspect import signature
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -79,6 +82,7 @@ def bootstrap(
     n_replicates: int = 100,
     random_state: RandomState = None,
     n_jobs: int | None = None,
+    advance: Callable[[int, int], object] | None = None,
 ) -> Bootstrapped:
     """Learn from the table, and from tables of as many rows that are drawn from it with replacement.
 
@@ -90,13 +94,16 @@ def bootstrap(
     data : CategoricalData
         The table.
     learn : callable
-        A learner: from a table to what it has learned.
+        A learner: from a table to what it has learned. If it takes a ``callback``, as ibmap's learners do,
+        Ctrl-C does not wait for the replicates that other threads are at.
     n_replicates : int
         How many tables to draw.
     random_state : int, Generator or None
         The seed. The result does not depend on ``n_jobs``.
     n_jobs : int or None
         Replicates at a time; None is one, -1 as many as there are cores.
+    advance : callable or None
+        Called with the number of replicates that are done, and of all, when another one is.
 
     Examples
     --------
@@ -111,20 +118,41 @@ def bootstrap(
     if not data.n_rows:
         raise DataError("there are no rows to draw from")
     seeds = generator(random_state).spawn(int(n_replicates))
-    learned = learn(data)
+    n_threads = min(threads(n_jobs), n_replicates)
+    learned, found = learn(data), []
+    with closing(_replicates(data, learn, seeds, n_threads)) as replicates:
+        for pairs in replicates:
+            found.append(pairs)
+            if advance:
+                advance(len(found), int(n_replicates))
+    n = max(data.n_variables, 1)
+    keys, hits = np.unique(np.concatenate(found) @ np.array([n, 1]), return_counts=True)
+    return Bootstrapped(learned, int(n_replicates), np.stack(np.divmod(keys, n), axis=1), hits)
+
+
+def _replicates(
+    data: CategoricalData,
+    learn: Callable[..., Learned],
+    seeds: Sequence[np.random.Generator],
+    n_threads: int,
+) -> Generator[Ints]:
+    """Yield the edges of every replicate, in the order of the seeds."""
+    if n_threads == 1:
+        yield from (learn(resampled(data, rng)).graph.pairs for rng in seeds)
+        return
+    over = Event()
+    callback = signature(learn).parameters.get("callback")
+    heard = {} if callback is None or callback.default is not None else {"callback": lambda _: over.is_set()}
 
     def edges_of(rng: np.random.Generator) -> Ints:
-        return learn(resampled(data, rng)).graph.pairs
+        return learn(resampled(data, rng), **heard).graph.pairs
 
-    with ThreadPoolExecutor(min(threads(n_jobs), n_replicates)) as pool:
+    with ThreadPoolExecutor(n_threads) as pool:
         try:
-            found = np.concatenate(list(pool.map(edges_of, seeds)))
-        except BaseException:
+            yield from pool.map(edges_of, seeds)
+        finally:  # all done, failed or interrupted: nobody begins anything new, or goes on for long
+            over.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    n = max(data.n_variables, 1)
-    keys, hits = np.unique(found @ np.array([n, 1]), return_counts=True)
-    return Bootstrapped(learned, int(n_replicates), np.stack(np.divmod(keys, n), axis=1), hits)
 
 
 def resampled(data: CategoricalData, rng: np.random.Generator) -> CategoricalData:

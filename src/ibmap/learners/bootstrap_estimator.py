@@ -6,10 +6,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from ibmap._random import RandomState
+from ibmap.data import CategoricalData
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.learners.bootstrap import Bootstrapped, bootstrap
 from ibmap.learners.estimators import IBMAP
+from ibmap.learners.learned import Learned
 from ibmap.learners.structure_learner import StructureLearner
 
 
@@ -19,7 +21,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     learner : StructureLearner or None
-        What learns; it is copied, never changed. None is :class:`IBMAP` with its defaults.
+        What learns; it is copied, never changed. None is :class:`IBMAP` with its defaults. Only the search in
+        the whole table uses its checkpoint.
     n_replicates : int
         How many tables to draw.
     random_state : int, Generator or None
@@ -77,10 +80,19 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         learner = IBMAP() if self.learner is None else self.learner
         if not isinstance(learner, StructureLearner):
             raise RequestError(f"learner must be one of ibmap's learners, such as IBMAP(), not {learner!r}")
+
+        def learn(data: CategoricalData, callback: object = None) -> Learned:
+            copy: Any = clone(learner)
+            if getattr(copy, "callback", "none") is None:
+                copy.callback = callback
+            if hasattr(copy, "checkpoint"):
+                copy.checkpoint = None  # a file holds one search
+            return copy._learn(data)  # type: ignore[no-any-return]
+
         self.learner_ = clone(learner).fit(X)
         self.bootstrapped_ = bootstrap(
             self.learner_.data_,
-            lambda data: clone(learner)._learn(data),
+            learn,
             n_replicates=self.n_replicates,
             random_state=self.random_state,
             n_jobs=self.n_jobs,

@@ -1,6 +1,7 @@
 """IBMAP as a scikit-learn estimator; ``rivals`` has the other learners."""
 
 from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from ibmap.data import CategoricalData
 from ibmap.graph import Graph
+from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.ibmap_hc import ibmap_hc
 from ibmap.learners.learned import Learned, Step, frame
 from ibmap.learners.structure_learner import StructureLearner
@@ -37,6 +39,10 @@ class IBMAP(StructureLearner):
         Threads; None is one, -1 all cores. The result does not depend on it.
     callback : callable or None
         Called with a :class:`Step` after every ascent; the search ends when it returns True.
+    checkpoint : path, Checkpoint or None
+        A file where the search is saved every ten seconds, or as often as :class:`Checkpoint` says. If it is
+        there when ``fit`` begins, a search that was killed goes on from it, and ends the same. It stays when
+        the search is over, and is refused for another table or with other options.
 
     Attributes
     ----------
@@ -74,6 +80,7 @@ class IBMAP(StructureLearner):
         bins: int | Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         callback: Callable[[Step], object] | None = None,
+        checkpoint: Checkpoint | str | PathLike[str] | None = None,
     ) -> None:
         self.test = test
         self.patience = patience
@@ -85,6 +92,7 @@ class IBMAP(StructureLearner):
         self.bins = bins
         self.n_jobs = n_jobs
         self.callback = callback
+        self.checkpoint = checkpoint
 
     def _learn(self, data: CategoricalData) -> Learned:
         return ibmap_hc(
@@ -96,6 +104,7 @@ class IBMAP(StructureLearner):
             forbidden=self.forbidden,
             n_jobs=self.n_jobs,
             callback=self.callback,
+            checkpoint=self.checkpoint,
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._words import counted, probability
+from ibmap._words import counted, listed, probability
 from ibmap.counts import LocalCounts, Tables
 from ibmap.data import CategoricalData
 from ibmap.errors import RequestError
@@ -32,7 +32,7 @@ class View:
 
     def sentence(self) -> str:
         """Say what the test found."""
-        others = f" given {_listed(self.given)}" if self.given else " (no other neighbours)"
+        others = f" given {listed(self.given)}" if self.given else " (no other neighbours)"
         verdict = "independent of" if self.independent else "dependent on"
         return f"{self.x} is {verdict} {self.y}{others}: {self._number()}."
 
@@ -73,6 +73,8 @@ class Explanation:
         Rows with each label of ``x`` (down) and of ``y`` (across).
     test : str
         Who was asked.
+    required, forbidden : bool
+        Whether the edge had to be there, or must not be there, whatever the data say.
     """
 
     x: str
@@ -85,6 +87,8 @@ class Explanation:
     levels: tuple[tuple[Any, ...], tuple[Any, ...]] = field(repr=False)
     counts: tuple[tuple[int, ...], ...] = field(repr=False)
     test: str
+    required: bool = False
+    forbidden: bool = False
 
     @property
     def log_posterior(self) -> float | None:
@@ -95,9 +99,16 @@ class Explanation:
     def words(self) -> str:
         """Return the explanation in a few sentences."""
         head = f"{self.x} and {self.y} are {'joined' if self.joined else 'not joined'}"
+        if self._told:
+            head += f" because the edge was {self._told}"
         if self.log_posterior is not None:
             head += f"; posterior of an edge: {probability(self.log_posterior)}"
         return "\n".join([f"{head}.", *(view.sentence() for view in self.views), *self._search()])
+
+    @property
+    def _told(self) -> str:
+        """What the search was told about the edge."""
+        return "required" if self.required else "forbidden" if self.forbidden else ""
 
     def _search(self) -> list[str]:
         """Tell what the search did with the pair."""
@@ -107,7 +118,7 @@ class Explanation:
             f"Ascent {step.n} of {self.n_ascents} {'added' if step.added else 'removed'} the edge: "
             f"the score rose by {step.gain:.4g} to {step.score:.6g}."
             for step in self.flips
-        ] or ["The search never flipped this pair."]
+        ] or [f"The search {'was not free to flip' if self._told else 'never flipped'} this pair."]
         if self.gain_of_flip is not None:
             verb = "Removing" if self.joined else "Adding"
             lines.append(f"{verb} it now would change the score by {self.gain_of_flip:+.4g}.")
@@ -137,6 +148,8 @@ class Explanation:
             "x": self.x,
             "y": self.y,
             "joined": self.joined,
+            "required": self.required,
+            "forbidden": self.forbidden,
             "log_posterior": self.log_posterior,
             "views": [view.to_dict() for view in self.views],
             "flips": [step._asdict() for step in self.flips],
@@ -182,6 +195,7 @@ def explain(data: CategoricalData, learned: Learned, x: str, y: str, test: objec
         (data.levels[i], data.levels[j]),
         contingency(counts.fixed(i, [j], []), 0, data),
         asked.name,
+        *({x, y} in map(set, edges) for edges in (learned.required, learned.forbidden)),
     )
 
 
@@ -223,7 +237,3 @@ def contingency(tables: Tables, t: int, data: CategoricalData) -> tuple[tuple[in
     found = np.zeros((len(data.levels[tables.x]), len(data.levels[int(tables.y[t])])), np.int64)
     np.add.at(found, (a, b), n)
     return tuple(map(tuple, found.tolist()))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]

@@ -62,7 +62,8 @@ def ibmap_hc(
         raise RequestError(f"patience must be 0 or more, a whole number, not {patience!r}")
     patience = min(patience, data.n_variables * (data.n_variables - 1) // 2)
     bound = asked.bind(counts if counts is not None else LocalCounts(data))
-    edges, locked = constraints(data, start, required or (), forbidden or ())
+    edges, must, must_not = constraints(data, start, required or (), forbidden or ())
+    locked = must + must_not
     n_threads = min(threads(n_jobs), data.n_variables)
     score = IBScore(bound, data.n_variables, edges, locked, n_threads)  # Algorithm 1, lines 1 and 2
     history: list[Step] = []
@@ -91,13 +92,15 @@ def ibmap_hc(
         score=score.total,
         pair_scores=read_only(score.pair_scores),
         history=tuple(history),
+        required=_named(data, must),
+        forbidden=_named(data, must_not),
     )
 
 
 def constraints(
     data: CategoricalData, start: Graph | None, required: Edges, forbidden: Edges
-) -> tuple[Indices, Indices]:
-    """Return the edges to start from and the pairs that must stay as they are, as indices."""
+) -> tuple[Indices, Indices, Indices]:
+    """Return the edges to start from, the required and the forbidden ones, as indices."""
     if start is not None and not isinstance(start, Graph):
         raise RequestError(
             f"start must be a Graph, not {type(start).__name__}: Graph(names, edges) makes one"
@@ -108,7 +111,7 @@ def constraints(
         if both := sorted(set(pairs) & set(must_not)):
             x, y = (data.names[i] for i in both[0])
             raise RequestError(f"the edge between {x!r} and {y!r} is both {name} and forbidden")
-    return edges + must, must + must_not
+    return edges + must, must, must_not
 
 
 def _pairs(data: CategoricalData, edges: Edges, what: str) -> Indices:
@@ -121,6 +124,10 @@ def _pairs(data: CategoricalData, edges: Edges, what: str) -> Indices:
             raise RequestError(f"a {what} edge needs two different variables, not {edge[0]!r} twice")
         pairs.append((min(i, j), max(i, j)))
     return pairs
+
+
+def _named(data: CategoricalData, pairs: Indices) -> tuple[tuple[str, str], ...]:
+    return tuple((data.names[i], data.names[j]) for i, j in dict.fromkeys(pairs))
 
 
 def threads(n_jobs: int | None) -> int:

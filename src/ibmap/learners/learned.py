@@ -50,6 +50,8 @@ class Learned:
         σ_xy: log posterior of what the graph asserts about x and y, seen from x.
     history : sequence of Step
         The ascents.
+    required, forbidden : sequence of (str, str)
+        Edges that the search was told to keep in, or to keep out.
     """
 
     graph: Graph
@@ -63,6 +65,8 @@ class Learned:
     score: float = float("nan")
     pair_scores: Floats | None = field(default=None, repr=False)
     history: Sequence[Step] = field(default=(), repr=False)
+    required: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    forbidden: Sequence[tuple[str, str]] = field(default=(), repr=False)
 
     @property
     def iterations(self) -> str:
