@@ -13,7 +13,7 @@ from ibmap.learners.bootstrap import bootstrap
 from ibmap.result import read_result, result_text
 from ibmap.support import read_support, support_content
 
-KEYS = ("variables", "whole", "support", "n_rows", "learner", "test")
+KEYS = ("variables", "whole", "support", "n_rows", "learner", "test", "n_replicates", "seed")
 DATA = noisy_chain(5, 60, noise=0.3)
 
 
@@ -44,8 +44,9 @@ def test_support_comes_back(found, result, saved):
     path = saved()
     support = read_support(path, result)
     assert support == read_support(path.parent, result)
-    assert support == {(x, y): share for x, y, share, _ in found.support().rows()}
-    assert set(found.learned.graph.edges) <= support.keys()
+    assert support.shares == {(x, y): share for x, y, share, _ in found.support().rows()}
+    assert (support.n_replicates, support.seed) == (12, 3)
+    assert set(found.learned.graph.edges) <= support.shares.keys()
     assert Graph.from_json(path.read_text()) == found.averaged(0.5)
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ibmap.plots import plot as plot
     from ibmap.plots import plot_comparison as plot_comparison
     from ibmap.plots import plot_scores as plot_scores
+    from ibmap.report import write_report as write_report
     from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
@@ -75,6 +76,7 @@ _HOME = {
     "plot_scores": "ibmap.plots",
     "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
+    "write_report": "ibmap.report",
 }
 
 _ROOMS = ("datasets", "eda", "exchange", "synthetic")  # used through them: ``ibmap.datasets.load``

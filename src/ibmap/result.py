@@ -104,9 +104,22 @@ def read_result(path: str | PathLike[str]) -> Result:
     """Read a result: the file, or the folder that ``ibmap learn --out`` wrote."""
     file, found = read_json(path, FORMAT, VERSION, kind="a result", name="result.json", verb="learn")
     try:
-        return _result(found)
+        return result_of(found)
     except DAMAGES as error:
         raise damaged(file, error) from None
+
+
+def as_result(source: Any) -> Result:
+    """Return the result that is meant: a Result, a path, or a fitted learner, whose table is at hand."""
+    if isinstance(source, Result):
+        return source
+    if isinstance(source, str | PathLike):
+        return read_result(source)
+    if not hasattr(source, "learned_"):
+        raise RequestError(f"expected a fitted learner, a result or its folder, not {type(source).__name__}")
+    how = {name: getattr(source, name, None) for name in ("missing", "discretize", "bins")}
+    text = result_text(source.learned_, source.data_, getattr(source, "test", None), how)
+    return result_of(json.loads(text))
 
 
 def read_json(
@@ -136,7 +149,8 @@ def damaged(file: Path, error: Exception) -> DataError:
     return DataError(f"{str(file)!r} is damaged: {type(error).__name__}: {error}")
 
 
-def _result(found: dict[str, Any]) -> Result:
+def result_of(found: dict[str, Any]) -> Result:
+    """Return the result that a file holds, read as JSON."""
     network = network_from(found)
     history = tuple(
         Step(n, str(x), str(y), bool(added), float(gain), float(score))

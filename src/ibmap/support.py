@@ -1,9 +1,11 @@
 """averaged.json: what a bootstrap says about every edge, for those who ask later (the report)."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from ibmap.errors import DataError
+from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
 from ibmap.learners.bootstrap import Bootstrapped
 from ibmap.result import DAMAGES, Result, damaged, read_json
@@ -12,6 +14,26 @@ FORMAT = "ibmap-bootstrap"
 VERSION = 1
 FILE = "averaged.json"
 KIND = "the support of edges"
+
+
+@dataclass(frozen=True)
+class Support:
+    """How often every edge came back.
+
+    Attributes
+    ----------
+    shares : mapping
+        From (x, y) to the share of replicates with that edge; x stands before y in the graph. A pair that is
+        missing is an edge of no replicate.
+    n_replicates : int
+        Tables that were drawn.
+    seed : int or None
+        Of the draws.
+    """
+
+    shares: Mapping[tuple[str, str], float]
+    n_replicates: int
+    seed: int | None = None
 
 
 def support_content(found: Bootstrapped, threshold: float, seed: int | None = None) -> dict[str, Any]:
@@ -35,33 +57,45 @@ def support_content(found: Bootstrapped, threshold: float, seed: int | None = No
     }
 
 
-def read_support(path: str | PathLike[str], result: Result) -> dict[tuple[str, str], float]:
+def read_support(path: str | PathLike[str], result: Result) -> Support:
     """Read how often every edge came back: the file, or the folder that ``ibmap bootstrap --out`` wrote.
 
-    Parameters
-    ----------
-    path : path
-        averaged.json, or its folder.
-    result : Result
-        The network that the support is about; support of another table or learner is refused.
-
-    Returns
-    -------
-    dict
-        From (x, y) to the share of replicates with that edge; x stands before y in the graph of the result.
-        A pair that is missing is an edge of no replicate.
+    Support of another table or learner than that of the result is refused.
     """
     file, found = read_json(path, FORMAT, VERSION, kind=KIND, name=FILE, verb="bootstrap")
     try:
-        whole = Graph(found["variables"], [(x, y) for x, y in found["whole"]])
-        shares = [_checked(whole, *row[:3]) for row in found["support"]]
-        said = {name: found[name] for name in ("n_rows", "learner", "test")}
+        return support_of(found, result)
+    except MisfitError as error:
+        raise DataError(f"{str(file)!r} is {KIND} of another table or learner: {error}") from None
     except DAMAGES as error:
         raise damaged(file, error) from None
-    if why := _misfit(said, whole, result):
-        raise DataError(f"{str(file)!r} is {KIND} of another table or learner: {why}")
+
+
+def support_of(found: Mapping[str, Any], result: Result) -> Support:
+    """Return the support that a file holds, read as JSON, if it belongs to the result."""
+    whole = Graph(found["variables"], [(x, y) for x, y in found["whole"]])
+    shares = [_checked(whole, *row[:3]) for row in found["support"]]
+    about = int(found["n_replicates"]), None if found["seed"] is None else int(found["seed"])
+    _must_fit({name: found[name] for name in ("n_rows", "learner", "test")}, whole, result)
     place = result.learned.graph.index
-    return {(x, y) if place(x) < place(y) else (y, x): share for x, y, share in shares}
+    return Support({(x, y) if place(x) < place(y) else (y, x): share for x, y, share in shares}, *about)
+
+
+def as_support(source: Any, result: Result) -> Support | None:
+    """Return the support that is meant: None, a Support, a path, or a fitted Bootstrap."""
+    if source is None or isinstance(source, Support):
+        return source
+    if isinstance(source, str | PathLike):
+        return read_support(source, result)
+    seed = getattr(source, "random_state", None)
+    found = getattr(source, "bootstrapped_", source)
+    if not isinstance(found, Bootstrapped):
+        raise RequestError(f"expected a fitted Bootstrap or its folder, not {type(source).__name__}")
+    return support_of(support_content(found, 0.5, seed if isinstance(seed, int) else None), result)
+
+
+class MisfitError(DataError):
+    """The support and the result do not belong together."""
 
 
 def _checked(graph: Graph, x: Any, y: Any, share: Any) -> tuple[str, str, float]:
@@ -71,12 +105,13 @@ def _checked(graph: Graph, x: Any, y: Any, share: Any) -> tuple[str, str, float]
     return x, y, float(share)
 
 
-def _misfit(said: dict[str, Any], whole: Graph, result: Result) -> str:
-    """Say what is different; nothing if the support and the result belong together."""
+def _must_fit(said: dict[str, Any], whole: Graph, result: Result) -> None:
+    """Raise if the support and the result do not belong together, and say what is different."""
     learned = result.learned
     for name, there in said.items():
         if there != (here := getattr(learned, name)):
-            return f"{name} is {there!r} there and {here!r} in the result"
+            raise MisfitError(f"{name} is {there!r} there and {here!r} in the result")
     if set(whole.names) != set(learned.graph.names):
-        return "the variables have other names"
-    return "" if whole == learned.graph else "its network of the whole table has other edges"
+        raise MisfitError("the variables have other names")
+    if whole != learned.graph:
+        raise MisfitError("its network of the whole table has other edges")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ibmap.synthetic import World
 
 Edge = tuple[str, str]
+NAME = "Wisconsin breast cancer, from scikit-learn, in three quantile bins"
 TARGET = "diagnosis"
 SHOWN = 10  #: edges of the real network
 NAMED = 2  #: wrong edges of the simulated one that are named
@@ -32,7 +33,7 @@ def demo(
             world, found = learn_world(callback)  # first, so that the seconds of the other hold no compiling
             table, cancer = learn_cancer(callback)
         files = {
-            **result_files(cancer, table),
+            **result_files(cancer, table, None, {"name": NAME}),
             "world-truth.json": world.graph.to_json() + "\n",
             "world-graph.json": graph_text(found[-1]),
         }

@@ -1,6 +1,7 @@
 """``ibmap learn``: from a file to a network."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.learners import Learned
 
-FILES = ("graph.json", "edges.csv", "result.json")  #: what --out writes
+FILES = ("graph.json", "edges.csv", "result.json", "report.html")  #: what --out writes
 
 
 def learn(
@@ -57,8 +58,11 @@ def learn(
             learned = search(data, callback)
         if out is not None:
             source = {"path": file, "missing": missing, "discretize": discretize, "bins": bins}
-            folder.write_together(out, result_files(learned, data, search.test, source, search.said))
-    show(learned, out, as_json, top)
+            files = result_files(learned, data, search.test, source, search.said)
+            folder.write_together(out, files)
+    show(learned, as_json, top)
+    if out is not None and not as_json:
+        say_written(out, files)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
 
@@ -70,16 +74,16 @@ def graph_text(learned: "Learned") -> str:
 
 def result_files(learned: "Learned", data: "CategoricalData", *more: Any) -> dict[str, str]:
     """Return the files of a result, by name; ``more`` is what :func:`ibmap.result.result_text` takes."""
-    from ibmap.result import result_text
+    from ibmap.report.page import available, report_text
+    from ibmap.result import result_of, result_text
 
-    return {
-        "result.json": result_text(learned, data, *more),
-        "graph.json": graph_text(learned),
-        "edges.csv": learned.edges().write_csv(),
-    }
+    text = result_text(learned, data, *more)
+    files = graph_text(learned), learned.edges().write_csv(), text
+    report = [report_text(result_of(json.loads(text)))] if available() else []
+    return dict(zip(FILES, [*files, *report], strict=False))
 
 
-def show(learned: "Learned", out: Path | None, as_json: bool, top: int) -> None:
+def show(learned: "Learned", as_json: bool, top: int) -> None:
     """Print the result."""
     if as_json:
         typer.echo(json.dumps(learned.to_dict(), ensure_ascii=False))
@@ -92,5 +96,13 @@ def show(learned: "Learned", out: Path | None, as_json: bool, top: int) -> None:
     console.print(screen.provenance(learned), style="dim")
     if screen.stopped_early(learned):
         console.print("some pairs without an edge look certain: --patience 5 searches on", style="dim")
-    if out is not None:
-        console.print(f"wrote {out}: {listed(FILES)}", style="dim")
+
+
+def say_written(out: Path, files: Collection[str]) -> None:
+    """Tell what was written, and why there is no report."""
+    from ibmap.report.page import MISSING
+
+    console = screen.console()
+    console.print(f"wrote {out}: {listed(tuple(files))}", style="dim")
+    if FILES[-1] not in files:
+        console.print(MISSING, style="dim")

@@ -59,4 +59,5 @@ def _classical(distances: Floats) -> Floats:
     vectors *= np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(n)] < 0, -1.0, 1.0)
     start = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0))
     turn = np.arange(n)[:, None] * 2.399963  # points that fall together (leaves of one star) must differ
-    return start + 1e-2 * np.hstack([np.cos(turn), np.sin(turn)])
+    places: Floats = start + 1e-2 * np.hstack([np.cos(turn), np.sin(turn)])
+    return places

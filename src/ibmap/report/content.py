@@ -10,13 +10,12 @@ import numpy as np
 from ibmap._words import counted
 from ibmap.graph import Graph
 from ibmap.result import Result
+from ibmap.support import Support
 
 DRAWN = 300  #: variables beyond which only the heat map is shown
 PREFERRED = 100  #: variables up to which the drawing is shown first
 EDGES = 10_000  #: edges that a page carries, the most probable ones
 LEAST = -1e300  #: stands for the log of zero, which JSON does not know
-
-Support = Mapping[tuple[str, str], float]
 
 
 def page_content(result: Result, support: Support | None = None) -> dict[str, Any]:
@@ -26,24 +25,26 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
     first, then near misses, each by falling posterior. ``xy`` is the log posterior of an edge seen from x.
     """
     graph = result.learned.graph
-    pairs = _pairs(result, support or {})
     return {
         "names": list(graph.names),
         "levels": [result.content["levels"].get(name) for name in graph.names],
-        "pairs": pairs,
+        "pairs": _pairs(result, support.shares if support else {}),
         "n_edges": graph.n_edges,
         "degrees": [len(graph.neighbours(i)) for i in range(graph.n_variables)],
         "steps": [
             [graph.index(s.x), graph.index(s.y), s.added, s.gain, s.score] for s in result.learned.history
         ],
-        "given": {kind: _indices(graph, result.content.get(kind)) for kind in ("required", "forbidden")},
+        "given": {
+            "required": [[graph.index(x), graph.index(y)] for x, y in result.learned.required],
+            "forbidden": [[graph.index(x), graph.index(y)] for x, y in result.learned.forbidden],
+        },
         "has_support": support is not None,
         "places": _places(graph),
         "preferred": PREFERRED,
     }
 
 
-def header(result: Result, about_support: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
+def header(result: Result, support: Support | None = None) -> list[tuple[str, str]]:
     """Return the lines of the header: what was learned, from what, how, with what, and when."""
     learned, found = result.learned, result.content
     path = found["data"].get("path")
@@ -64,9 +65,9 @@ def header(result: Result, about_support: Mapping[str, Any] | None = None) -> li
         ("time", f"{learned.seconds:.3g} s, {str(found.get('made_at', ''))[:19].replace('T', ' ')} UTC"),
         ("versions", ", ".join(f"{name} {number}" for name, number in made.items())),
     ]
-    if about_support:
-        drawn = counted(int(about_support["n_replicates"]), "replicate")
-        lines.append(("bootstrap", f"{drawn}, seed {about_support['seed']}"))
+    if support:
+        seed = "" if support.seed is None else f", seed {support.seed}"
+        lines.append(("bootstrap", f"{counted(support.n_replicates, 'replicate')}{seed}"))
     return lines
 
 
@@ -92,16 +93,15 @@ def _brief(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: pairs if name == "prior" else value for name, value in options.items()}
 
 
-def _pairs(result: Result, support: Support) -> dict[str, list[Any]]:
+def _pairs(result: Result, shares: Mapping[tuple[str, str], float]) -> dict[str, list[Any]]:
     graph, n_edges = result.learned.graph, result.learned.graph.n_edges
     numbers = [numbers for _, _, numbers in result.network.edges()]
     logs = [(_log(these, "log_posterior_xy"), _log(these, "log_posterior_yx")) for these in numbers]
     order = sorted(range(n_edges), key=lambda k: -sum(log or 0.0 for log in logs[k]))[:EDGES]
     names = [graph.edges[k] for k in order]
     rows = [(*names[n], *logs[k], result.content["counts"][k]) for n, k in enumerate(order)]
-    misses = [
-        (x, y, _finite(float(xy)), _finite(float(yx)), None) for x, y, _, xy, yx in _near_misses(result)
-    ]
+    near = result.content["near_misses"]
+    misses = [(x, y, _finite(float(xy)), _finite(float(yx)), None) for x, y, _, xy, yx in near]
     every = rows + misses
     return {
         "x": [graph.index(row[0]) for row in every],
@@ -110,13 +110,8 @@ def _pairs(result: Result, support: Support) -> dict[str, list[Any]]:
         "xy": [row[2] for row in every],
         "yx": [row[3] for row in every],
         "counts": [row[4] for row in every],
-        "support": [support.get((row[0], row[1])) for row in every],
+        "support": [shares.get((row[0], row[1]), 0.0 if shares else None) for row in every],
     }
-
-
-def _near_misses(result: Result) -> list[list[Any]]:
-    found: list[list[Any]] = result.content["near_misses"]
-    return found
 
 
 def _log(numbers: Mapping[str, float], name: str) -> float | None:
@@ -125,10 +120,6 @@ def _log(numbers: Mapping[str, float], name: str) -> float | None:
 
 def _finite(log_p: float) -> float:
     return max(log_p, LEAST)
-
-
-def _indices(graph: Graph, pairs: Any) -> list[list[int]]:
-    return [sorted((graph.index(x), graph.index(y))) for x, y in pairs or []]
 
 
 def _places(graph: Graph) -> list[list[float]] | None:

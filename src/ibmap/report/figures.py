@@ -13,13 +13,14 @@ TIP = '<div style="max-width: 22em; overflow-wrap: anywhere">@label</div>'
 
 def figures() -> dict[str, Any]:
     """Return the figures by name, as JSON that BokehJS embeds."""
+    from bokeh.core.types import ID
     from bokeh.embed import json_item
 
     made = {"network": _network(), "heat": _heat_map(), "scores": _scores(), "histogram": _histogram()}
-    return {name: json_item(figure, name) for name, figure in made.items()}
+    return {name: json_item(figure, ID(name)) for name, figure in made.items()}
 
 
-def _figure(name: str, *, tools: str = "", axes: bool = True, **options: Any) -> Any:
+def _figure(name: str, tools: str = "", **options: Any) -> Any:
     from bokeh.plotting import figure
 
     plot = figure(
@@ -33,8 +34,6 @@ def _figure(name: str, *, tools: str = "", axes: bool = True, **options: Any) ->
     )
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
-    plot.axis.visible = axes
-    plot.grid.visible = axes
     return plot
 
 
@@ -47,7 +46,7 @@ def _source(name: str, *columns: str) -> Any:
 def _ranges(name: str) -> dict[str, Any]:
     from bokeh.models import Range1d
 
-    return {f"{axis}_range": Range1d(0, 1, name=f"{name} {axis}") for axis in "xy"}
+    return {f"{axis}_range": Range1d(start=0, end=1, name=f"{name} {axis}") for axis in "xy"}
 
 
 def _report_taps(plot: Any, kind: str) -> None:
@@ -59,7 +58,8 @@ def _report_taps(plot: Any, kind: str) -> None:
 def _network() -> Any:
     from bokeh.models import HoverTool
 
-    plot = _figure("network plot", tools="pan,wheel_zoom,reset", axes=False, **_ranges("network"))
+    plot = _figure("network plot", tools="pan,wheel_zoom,reset", **_ranges("network"))
+    plot.axis.visible = plot.grid.visible = False
     plot.toolbar.active_scroll = plot.tools[1]
     lines = _source("edges", "x0", "y0", "x1", "y1", "color", "width", "alpha", "dash", "label")
     drawn = plot.segment(

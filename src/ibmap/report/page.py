@@ -1,18 +1,18 @@
 """From a result to one file of HTML."""
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ibmap._files import write_whole
+from ibmap._files import refuse_existing, write_whole
 from ibmap._words import counted
 from ibmap.errors import RequestError
-from ibmap.report.content import Support, header, page_content
-from ibmap.result import Result
+from ibmap.report.content import header, page_content
+from ibmap.result import Result, as_result
+from ibmap.support import Support, as_support
 
 SCRIPTS = ("words.js", "drawing.js", "charts.js", "panel.js", "table.js", "page.js")
 MISSING = 'the report needs bokeh: pip install "ibmap[report]"'
@@ -25,42 +25,45 @@ def available() -> bool:
     return find_spec("bokeh") is not None
 
 
+def require_bokeh() -> None:
+    """Raise if there is no bokeh."""
+    if not available():
+        raise RequestError(MISSING)
+
+
 def write_report(
-    result: Result,
-    path: str | PathLike[str],
-    *,
-    support: Support | None = None,
-    about_support: Mapping[str, Any] | None = None,
-    overwrite: bool = True,
+    source: Any, path: str | PathLike[str], *, support: Any = None, overwrite: bool = False
 ) -> None:
-    """Write the report of a result to a file, whole or not at all."""
-    write_whole(Path(path), report_text(result, support, about_support), overwrite=overwrite)
-
-
-def report_text(
-    result: Result, support: Support | None = None, about_support: Mapping[str, Any] | None = None
-) -> str:
-    """Return the page: one self-contained file that opens offline and asks the network for nothing.
+    """Write the report of a learned network: one page of HTML that opens offline.
 
     Parameters
     ----------
-    result : Result
-        What ``ibmap.result.read_result`` returns.
-    support : mapping from pairs of names to numbers, optional
-        How often each edge came back in a bootstrap.
-    about_support : mapping, optional
-        ``n_replicates`` and ``seed`` of that bootstrap.
+    source : estimator, Result or path
+        A fitted learner, what ``ibmap.result.read_result`` returned, or the folder of ``ibmap learn --out``.
+    path : path
+        The file to write.
+    support : Bootstrap, Support or path, optional
+        A fitted :class:`ibmap.Bootstrap` of the same table and learner, or the folder of ``ibmap bootstrap
+        --out``: how often each edge came back is shown beside its posterior.
+    overwrite : bool
+        Whether a file that is there may be replaced.
     """
-    if not available():
-        raise RequestError(MISSING)
+    refuse_existing(Path(path), overwrite=overwrite)
+    result = as_result(source)
+    write_whole(Path(path), report_text(result, as_support(support, result)), overwrite=overwrite)
+
+
+def report_text(result: Result, support: Support | None = None) -> str:
+    """Return the page as text."""
+    require_bokeh()
     from ibmap.report.figures import figures
 
     graph = result.learned.graph
     content = page_content(result, support)
     shown = sum(content["pairs"]["edge"])
-    return _template().render(
+    text: str = _template().render(
         title=f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}",
-        header=header(result, about_support),
+        header=header(result, support),
         cut=counted(shown, "edge") if shown < graph.n_edges else None,
         content=_in_script(content),
         figures=_in_script(figures()),
@@ -68,6 +71,7 @@ def report_text(
         style=_own("page.css"),
         script="\n".join(map(_own, SCRIPTS)),
     )
+    return text
 
 
 def _in_script(value: Any) -> str:

@@ -1,0 +1,47 @@
+"""``ibmap report``: a page to look at a network and to question it."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ibmap.cli import options, quick
+
+
+def report(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of ibmap learn --out.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the page goes [report.html in the folder].")
+    ] = None,
+    support: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder of ibmap bootstrap --out [RESULT, if it is there]."),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write the report of a result."""
+    from ibmap._files import refuse_existing
+    from ibmap.report.page import require_bokeh
+
+    folder = result if result.is_dir() else result.parent
+    target = out or folder / "report.html"
+    refuse_existing(target, overwrite=force)
+    require_bokeh()
+    quick.import_numba()
+    from ibmap.report import write_report
+    from ibmap.result import read_result
+    from ibmap.support import FILE, read_support
+
+    known = read_result(result)
+    beside = support or (folder if (folder / FILE).is_file() else None)
+    found = read_support(beside, known) if beside is not None else None
+    write_report(known, target, support=found, overwrite=force)
+    if as_json:
+        about = {"out": str(target), "bytes": target.stat().st_size, "support": found is not None}
+        typer.echo(json.dumps(about, ensure_ascii=False))
+    else:
+        typer.echo(
+            f"wrote {target}{', with the support of the edges' if found else ''}: open it in a browser"
+        )
