@@ -44,7 +44,7 @@ NEEDS = pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.core: $(NEEDS)
 	@echo "Installing ibmap into $(VENV) (once) ..."
-	@$(INSTALL) .
+	@$(INSTALL) ".[report]"
 	@touch $@
 
 $(VENV)/.dev: $(NEEDS)

@@ -41,7 +41,7 @@ def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_pa
     out = tmp_path / "result"
     assert ibmap("learn", survey, "--out", out).code == 0
     ran = ibmap("bootstrap", survey, "--replicates", 4, "--out", out)
-    assert ran.out.splitlines()[-1] == f"ibmap report {out} shows it beside the posteriors"
+    assert ran.out.splitlines()[-1] == f"ibmap report {out} --force shows it beside the posteriors"
     text = (out / "averaged.json").read_text()
     assert text == ibmap("bootstrap", survey, "--replicates", 4, "--json").out
     assert json.loads(text)["whole"] == [["smoke", "cough"]]

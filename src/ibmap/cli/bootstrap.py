@@ -92,4 +92,4 @@ def show(content: dict[str, Any], out: Path | None, top: int) -> None:
     if out is not None:
         console.print(f"wrote {out}: {listed(FILES)}", style="dim")
         if (out / "result.json").is_file():
-            console.print(f"ibmap report {out} shows it beside the posteriors", style="dim")
+            console.print(f"ibmap report {out} --force shows it beside the posteriors", style="dim")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import folder, quick, screen
-from ibmap.cli.learn import graph_text, result_files
+from ibmap.cli.learn import PAGE, graph_text, result_files, where_to_look
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
@@ -41,7 +41,8 @@ def demo(
     console = screen.console()
     show_cancer(console, cancer)
     show_world(console, world, found)
-    console.print(f"Written to {out}/: {', '.join(files)}", style="dim")
+    console.print(f"Written: {', '.join(name for name in files if name != PAGE)}", style="dim")
+    console.print(where_to_look(out, files), style="dim")
 
 
 def learn_cancer(callback: Any = None) -> tuple["CategoricalData", "Learned"]:

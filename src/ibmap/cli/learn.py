@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.learners import Learned
 
-FILES = ("graph.json", "edges.csv", "result.json", "report.html")  #: what --out writes
+PAGE = "report.html"
+FILES = ("graph.json", "edges.csv", "result.json", PAGE)  #: what --out writes
 
 
 def learn(
@@ -62,7 +63,9 @@ def learn(
             folder.write_together(out, files)
     show(learned, as_json, top)
     if out is not None and not as_json:
-        say_written(out, files)
+        console = screen.console()
+        console.print(f"wrote {out}: {listed(tuple(files))}", style="dim")
+        console.print(where_to_look(out, files), style="dim")
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
 
@@ -98,11 +101,8 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
         console.print("some pairs without an edge look certain: --patience 5 searches on", style="dim")
 
 
-def say_written(out: Path, files: Collection[str]) -> None:
-    """Tell what was written, and why there is no report."""
+def where_to_look(out: Path, files: Collection[str]) -> str:
+    """Tell where the report is, or why there is none."""
     from ibmap.report.page import MISSING
 
-    console = screen.console()
-    console.print(f"wrote {out}: {listed(tuple(files))}", style="dim")
-    if FILES[-1] not in files:
-        console.print(MISSING, style="dim")
+    return f"to look around: open {out / PAGE} in a browser" if PAGE in files else MISSING

@@ -38,6 +38,7 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
             "required": [[graph.index(x), graph.index(y)] for x, y in result.learned.required],
             "forbidden": [[graph.index(x), graph.index(y)] for x, y in result.learned.forbidden],
         },
+        "searched": not math.isnan(result.learned.score),
         "has_support": support is not None,
         "places": _places(graph),
         "preferred": PREFERRED,
@@ -98,8 +99,8 @@ def _pairs(result: Result, shares: Mapping[tuple[str, str], float]) -> dict[str,
     numbers = [numbers for _, _, numbers in result.network.edges()]
     logs = [(_log(these, "log_posterior_xy"), _log(these, "log_posterior_yx")) for these in numbers]
     order = sorted(range(n_edges), key=lambda k: -sum(log or 0.0 for log in logs[k]))[:EDGES]
-    names = [graph.edges[k] for k in order]
-    rows = [(*names[n], *logs[k], result.content["counts"][k]) for n, k in enumerate(order)]
+    names = graph.edges
+    rows = [(*names[k], *logs[k], result.content["counts"][k]) for k in order]
     near = result.content["near_misses"]
     misses = [(x, y, _finite(float(xy)), _finite(float(yx)), None) for x, y, _, xy, yx in near]
     every = rows + misses

@@ -53,7 +53,8 @@ function namesThatFit(near, main) {
   const rank = (i) => (i === main ? 2e6 : near.has(i) ? 1e6 : 0) + data.degrees[i];
   for (const i of data.names.map((_, i) => i).sort((a, b) => rank(b) - rank(a) || a - b)) {
     const half = (LETTER[0] * short(data.names[i]).length) / 2, [x, y] = points[i];
-    const free = (offset) => !taken.some(([otherX, otherY, otherHalf]) => Math.abs(x - otherX) < half + otherHalf && Math.abs(y - offset - otherY) < LETTER[1]);
+    const free = (offset) => !taken.some(([otherX, otherY, otherHalf]) => Math.abs(x - otherX) < half + otherHalf && Math.abs(y - offset - otherY) < LETTER[1])
+      && !points.some(([dotX, dotY], j) => j !== i && Math.abs(x - dotX) < half + 4 && Math.abs(y - offset - dotY) < 9);
     const offset = [-14, 14].find(free);
     if (offset === undefined) continue;
     taken.push([x, y - offset, half]);
@@ -105,6 +106,9 @@ function drawHeat(shown) {
   const twice = shown.flatMap((k) => [k, k]);
   const cell = (one, other) => twice.map((k, n) => rankOf[n % 2 ? pairs[other][k] : pairs[one][k]]);
   const tint = { edge: colour("edge"), miss: colour("miss"), picked: colour("picked") };
+  const plot = models["heat plot"]; // a cell is never smaller than can be seen
+  const least = (axis, pixels) => Math.max(1, (3 * Math.abs(models[`heat ${axis}`].end - models[`heat ${axis}`].start)) / (pixels || 500));
+  models["cell glyph"].glyph.setv({ width: { value: least("x", plot.inner_width) }, height: { value: least("y", plot.inner_height) } });
   models.cells.data = {
     x: cell("x", "y"), y: cell("y", "x"),
     color: twice.map((k) => (isPicked(k) ? tint.picked : pairs.edge[k] ? tint.edge : tint.miss)),

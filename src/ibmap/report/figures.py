@@ -92,7 +92,15 @@ def _heat_map() -> Any:
     plot.toolbar.active_scroll = plot.tools[1]
     cells = _source("cells", "x", "y", "color", "alpha", "label")
     drawn = plot.rect(
-        "x", "y", 1, 1, source=cells, fill_color="color", fill_alpha="alpha", line_color=None, dilate=True
+        "x",
+        "y",
+        1,
+        1,
+        source=cells,
+        fill_color="color",
+        fill_alpha="alpha",
+        line_color=None,
+        name="cell glyph",
     )
     for axis in (plot.xaxis[0], plot.yaxis[0]):
         axis.ticker = BasicTicker(min_interval=1, num_minor_ticks=0, desired_num_ticks=16)

@@ -100,6 +100,13 @@ function fewMisses() {
   return everyPair.filter((k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2).length <= Math.max(10, data.n_edges / 2);
 }
 
+let waiting = false;
+/** Draw once, however much the view has moved until the next frame: other names may fit then. */
+function drawSoon() {
+  if (!waiting) requestAnimationFrame(() => { waiting = false; draw(); });
+  waiting = true;
+}
+
 async function begin() {
   const figures = JSON.parse(at("figures").textContent);
   for (const name of Object.keys(figures)) await Bokeh.embed.embed_item(figures[name]);
@@ -119,7 +126,8 @@ async function begin() {
   showPanel();
   drawHeads();
   listTable();
-  ranges()[0].change?.connect(() => requestAnimationFrame(() => { if (state.view === "network") draw(); }));
+  for (const axis of ["network x", "network y", "heat x", "heat y"]) models[axis].change.connect(drawSoon);
+  for (const plot of ["network plot", "heat plot"]) models[plot].properties.inner_width.change.connect(drawSoon);
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -71,7 +71,7 @@ function view(k, i, j) {
 function ascents(k) {
   const same = ([x, y]) => (x === pairs.x[k] && y === pairs.y[k]) || (x === pairs.y[k] && y === pairs.x[k]);
   const told = ["required", "forbidden"].filter((kind) => data.given[kind].some(same)).map((kind) => `The edge was ${kind} beforehand.`);
-  if (!data.steps.length) return told;
+  if (!data.searched) return told;
   const lines = data.steps.flatMap((step, n) => (same(step) ? [`Ascent ${n + 1} of ${data.steps.length} ${step[2] ? "added" : "removed"} it: the score rose by ${step[3].toPrecision(4)} to ${step[4].toPrecision(6)}.`] : []));
   return [...told, ...(lines.length ? lines : ["The search never flipped this pair."])];
 }

@@ -48,7 +48,7 @@ function probability(logP) {
   return p >= 1e-3 ? p.toFixed(3) : brief(p);
 }
 
-const brief = (p) => p.toExponential(0).replace("e+", "e");
+const brief = (p) => p.toExponential(0).replace(/e-(\d)$/, "e-0$1");
 const percent = (share) => (share === null ? "–" : `${Math.round(100 * share)} %`);
 
 /** Where a posterior stands on the scale of slider and histogram: log10 odds, squeezed at both ends. */

@@ -1,0 +1,89 @@
+"""Results to report about, and the browser that opens them."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from chains import noisy_chain
+from ibmap.data import CategoricalData
+from ibmap.graph import Graph
+from ibmap.learners import ibmap_hc
+from ibmap.result import result_of, result_text
+from report.browser import FLAGS, installed
+
+NASTY = (
+    "<script>alert(1)</script>",
+    '"quotes", commas & <b>bold</b>',
+    "</script><img src=x onerror=alert(2)>",
+    "emoji 🦠🧬",
+    "שלום עולם",
+    "long " + "name " * 99,
+    "$$\\frac{1}{2}$$",
+    "{{ 7 * 7 }} ${1} @x %s",
+)
+
+
+def result_for(learned, data, *more):
+    return result_of(json.loads(result_text(learned, data, *more)))
+
+
+@pytest.fixture(scope="session")
+def chain_data():
+    return noisy_chain(8, 300, noise=0.2)
+
+
+@pytest.fixture(scope="session")
+def chain(chain_data):
+    """Eight variables in a row, learned."""
+    return result_for(ibmap_hc(chain_data), chain_data)
+
+
+@pytest.fixture(scope="session")
+def nasty():
+    """A chain whose names, and levels, mean trouble."""
+    plain = noisy_chain(len(NASTY), 300, noise=0.2)
+    levels = (("<i>no</i>", "</script>"),) * len(NASTY)
+    data = CategoricalData(np.asarray(plain.codes), NASTY, levels)
+    return result_for(ibmap_hc(data), data, None, {"path": "a <b>folder</b>/tab&le.csv"})
+
+
+def started_from(edges_of, n, rows=60):
+    """Return a result whose graph is that of the start, scored but hardly searched."""
+    rng = np.random.default_rng(0)
+    data = CategoricalData(
+        rng.integers(0, 2, (n, rows)).astype(np.int8), tuple(f"v{i}" for i in range(n)), ((0, 1),) * n
+    )
+    graph = edges_of(data.names)
+    learned = ibmap_hc(data, start=graph, required=graph.edges)
+    return result_for(learned, data)
+
+
+@pytest.fixture(scope="session")
+def complete():
+    return started_from(Graph.complete, 12)
+
+
+@pytest.fixture(scope="session")
+def large():
+    """500 variables and 2000 edges."""
+
+    def ring(names):
+        n = len(names)
+        return Graph(names, [(names[i], names[(i + step) % n]) for i in range(n) for step in (1, 2, 3, 4)])
+
+    return started_from(ring, 500)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = installed()
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if path is None:
+        pytest.skip("no browser is installed: apt-get install chromium (as .ci/run does)")
+    os.environ.setdefault("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=path, args=FLAGS)
+        yield running
+        running.close()
