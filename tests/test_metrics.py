@@ -163,6 +163,9 @@ def test_a_seed_asks_the_same_and_two_variables_are_enough():
     one, same, other = (accuracy(graph, data, queries=20, random_state=seed) for seed in (0, 0, 1))
     assert one == same
     assert one != other
+    told: list[tuple[int, int]] = []
+    accuracy(graph, data, queries=1000, advance=lambda *now: told.append(now))
+    assert told == [(4096, 6000), (6000, 6000)]
     assert accuracy(Graph("ab"), {"a": [0, 1] * 9, "b": [0, 0, 1] * 6}) == 1.0
 
 

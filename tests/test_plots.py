@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import matplotlib as mpl
 import pytest
 
@@ -8,6 +10,7 @@ mpl.use("Agg")
 from matplotlib import pyplot
 
 from ibmap import IBMAP, Graph, plot, plot_comparison, plot_scores
+from ibmap.cli.demo import learn_cancer
 from ibmap.errors import RequestError
 from ibmap.learners import Step
 
@@ -69,6 +72,23 @@ def test_graphs_at_the_edge_and_names_that_look_like_formulas(graph, tmp_path):
     assert (tmp_path / "one.png").stat().st_size > 500
     long = [text for text in plot(graph).texts if text.get_text().startswith("xxx")]
     assert [len(text.get_text()) for text in long] == ([24] if "x" * 500 in graph else [])
+
+
+def covered(axes):
+    """The pairs of names that overlap once the picture is drawn, by more than a hair."""
+    axes.figure.canvas.draw()
+    boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in axes.texts]
+    return [(a, b) for (a, one), (b, other) in combinations(boxes, 2) if one.overlaps(other)]
+
+
+def test_names_do_not_cover_each_other():
+    _, learned = learn_cancer()
+    axes = plot(learned)
+    assert len(axes.texts) == 31
+    assert covered(axes) == []
+    close = {"one": (0, 0), "two": (0.01, 0), "three": (0.02, 0), "far": (1, 1)}
+    assert covered(plot(Graph(["one", "two", "far"]), layout=close)) == []
+    assert covered(plot(Graph(close), layout=close)) == [("one", "three")]  # a point has two sides
 
 
 def test_many_variables_have_no_names():

@@ -1,6 +1,6 @@
 """How good is a learned graph: against the truth, or against data that it has not seen."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,6 +78,7 @@ def accuracy(
     test: Any = None,
     queries: str | int = "formula",
     random_state: RandomState = 0,
+    advance: Callable[[int, int], object] | None = None,
 ) -> float:
     """Return the share of conditional independences on which a graph and unseen data agree.
 
@@ -101,6 +102,8 @@ def accuracy(
         number: so many per size. The paper says both of the first two.
     random_state : int, numpy.random.Generator or None
         Seed or source of randomness for the queries: the same seed asks all graphs the same.
+    advance : callable or None
+        Called now and then with the number of queries that are answered, and of all.
 
     Examples
     --------
@@ -120,14 +123,16 @@ def accuracy(
     _check_same_variables(graph.names, table.names, "the graph", "the table")
     ordered = graph.permute(table.names)
     bound = as_test(test).bind(LocalCounts(table))
-    matches = total = 0
+    matches = done = 0
     for order, sizes in _drawn_queries(len(table.names), queries, generator(random_state)):
         x, y, given = order[:, 0], order[:, 1], order[:, 2:]
         by_graph = separated_each(ordered, x, y, given, sizes)
         by_data = decide_each(bound, x.copy(), y.copy(), given, sizes)
         matches += int((by_graph == by_data).sum())
-        total += len(order)
-    return matches / total
+        done += len(order)
+        if advance:
+            advance(done, _per_size(len(table.names), queries) * (len(table.names) - 1))
+    return matches / done
 
 
 def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> NDArray[np.bool_]:
@@ -156,14 +161,19 @@ def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
 
 def _drawn_queries(n: int, queries: str | int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:
     """Yield random orders of the variables, x and y first, and how many of the others are in Z."""
+    sizes = np.tile(np.arange(n - 1), _per_size(n, queries))
+    for first in range(0, len(sizes), AT_ONCE):
+        some = sizes[first : first + AT_ONCE]
+        yield rng.random((len(some), n)).argsort(axis=1), some
+
+
+def _per_size(n: int, queries: str | int) -> int:
+    """Return how many queries there are for each size of Z."""
     named = {"formula": 50 * n, "per-size": 100}
     per_size = named.get(queries) if isinstance(queries, str) else queries
     if not isinstance(per_size, int | np.integer) or isinstance(queries, bool) or per_size < 1:
         raise RequestError(f"queries must be 'formula', 'per-size' or a positive number, not {queries!r}")
-    sizes = np.tile(np.arange(n - 1), per_size)
-    for first in range(0, len(sizes), AT_ONCE):
-        some = sizes[first : first + AT_ONCE]
-        yield rng.random((len(some), n)).argsort(axis=1), some
+    return int(per_size)
 
 
 def _n_shared(learned: Graph, truth: Graph) -> int:

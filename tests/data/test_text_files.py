@@ -54,3 +54,23 @@ def test_quotes_in_names_are_read_as_other_programs_write_them(tmp_path):
     path = tmp_path / "quotes.csv"
     path.write_text('"say ""hi""","a,b"," ""c""",plain\n0,1,0,1\n1,0,1,0\n')
     assert load(path).names == ('say "hi"', "a,b", '"c"', "plain")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("names", [("a\nb", "c"), ("a", "b\nc"), ("a\n\nb", "c\n,"), ('"a"\nb', "c")])
+def test_a_name_may_go_on_in_the_next_line(tmp_path, names, end):
+    path = tmp_path / "lines.csv"
+    header = ",".join('"{}"'.format(name.replace('"', '""')) for name in names)
+    path.write_bytes(end.join(["", header, "0,1", "1,0", ""]).encode())
+    assert load(path).names == names
+    path.write_bytes(end.join([header, "0,1", "1,0,1", ""]).encode())
+    with pytest.raises(DataError, match=rf"line {3 + header.count(chr(10))} of lines.csv has 3 fields"):
+        load(path)
+
+
+@pytest.mark.parametrize("header", ['"a,b', 'a,"b', '5" pipe,b'])
+def test_a_quote_that_is_never_closed_is_named(tmp_path, header):
+    path = tmp_path / "open.csv"
+    path.write_text(f"{header}\n0,1\n1,0\n")
+    with pytest.raises(DataError, match=r"the header of open.csv opens a quote that is never closed"):
+        load(path)

@@ -13,6 +13,7 @@ from counts.engines import PartitionedCounts, PlainCounts, data_of, with_wide_co
 from ibmap import BayesianTest, Learned, gsmn, hhc_mn, mutual_information
 from ibmap.counts import LocalCounts
 from ibmap.independence.information import information_matrix
+from ibmap.learners.compiled_blanket import compiled_finders
 from ibmap.learners.mutual_information import neighbourhoods
 from independence.agreement import OPTIONS
 from reference import local as twin
@@ -210,6 +211,24 @@ def test_wide_binary_tables_take_the_same_way_compiled_or_not(
     compiled = gsmn(data, test)
     monkeypatch.setattr(sys.modules["ibmap.learners.gsmn"], "compiled_finders", lambda tests: None)
     general = gsmn(data, test)
+    assert compiled.graph == general.graph
+    assert compiled.n_tests == general.n_tests
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 40, 600])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"prior_counts": "bdeu"}, {"prior_counts": 0.3, "prior": 0.8}, {"slices": "all", "prior": 0.2},
+     {"ties": "dependent"}],
+)  # fmt: skip
+def test_constant_columns_are_asked_about_and_never_found(n_rows: int, options: dict[str, Any]) -> None:
+    codes = np.array(binary_network(n_rows, 90, seed=n_rows).codes)
+    constant = np.random.default_rng(n_rows).random(90) < 0.2
+    codes[constant] = 0
+    data, test = data_of(codes, np.where(constant, 1, 2)), BayesianTest(**options)
+    route = compiled_finders([test.bind(LocalCounts(data))])
+    assert (route is None) == ("ties" in options)  # nothing is left of a tie that is decided so
+    compiled, general = gsmn(data, test), gsmn(data, test, counts=PlainCounts(data))
     assert compiled.graph == general.graph
     assert compiled.n_tests == general.n_tests
 

@@ -60,7 +60,8 @@ def evaluate(
         table = options.read_table(data, missing, discretize, bins)
         how = options.chosen_test(test, table, **about_test)
         number = int(queries) if queries.isdecimal() else queries
-        share = accuracy(learned, table, test=how, queries=number, random_state=seed)
+        with screen.bar("queries") as advance:
+            share = accuracy(learned, table, test=how, queries=number, random_state=seed, advance=advance)
         asked = {"data": str(data), "n_rows": table.n_rows, "test": how.name, "queries": number, "seed": seed}
         result |= {"accuracy": share, **asked}
     if as_json:

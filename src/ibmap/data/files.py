@@ -65,7 +65,8 @@ def _text(path: Path, raw: bytes) -> Any:
 
     header = _header(path, raw)
     separator = "\t" if ".tsv" in path.suffixes else sniff(header)
-    names = tuple(name.strip() for name in next(csv.reader([header], delimiter=separator)))
+    first = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
+    names = tuple(name.strip() for name in first)
     if len(set(names)) < len(names):
         raise duplicate_names(names, f" in the first line of {path.name}, which must hold the names")
     try:
@@ -142,9 +143,15 @@ def _unseen(frame: Any) -> bool:
 
 
 def _header(path: Path, raw: bytes) -> str:
-    start = len(raw) - len(raw.lstrip(b"\r\n"))
-    end = min((at for mark in (b"\n", b"\r") if (at := raw.find(mark, start)) >= 0), default=len(raw))
-    return _decoded(path, raw[start:end])
+    """Return the first line that is not blank; a line that ends inside quotes goes on."""
+    start = done = len(raw) - len(raw.lstrip(b"\r\n"))
+    quotes = 0
+    for end in re.compile(rb"[\r\n]|\Z").finditer(raw, start):
+        quotes += raw.count(b'"', done, end.start())
+        done = end.start()
+        if quotes % 2 == 0:
+            return _decoded(path, raw[start:done])
+    raise DataError(f"the header of {path.name} opens a quote that is never closed")
 
 
 def sniff(header: str) -> str:

@@ -105,7 +105,7 @@ class BoundBayesianTest:
     def __init__(self, test: BayesianTest, counts: Counts) -> None:
         self.counts = counts
         self.model = _model(test, counts)
-        self._ties_are_independent = test.ties == "independent"
+        self.ties_are_independent = test.ties == "independent"
         self.sets, self.scratch = self.workspace()
 
     def workspace(self) -> tuple[Sets, Scratch]:
@@ -204,7 +204,7 @@ class BoundBayesianTest:
         """Return what log Pr(x ⊥ y) must exceed for x and y to count as independent."""
         log_prior = self.model.log_prior
         at_prior = np.full(ys.size, log_prior[0, 0]) if len(log_prior) == 1 else log_prior[x, ys]
-        return at_prior + (-TIE if self._ties_are_independent else TIE)
+        return at_prior + (-TIE if self.ties_are_independent else TIE)
 
     def _answers(self, x: int, ys: Ints, yes: Floats, no: Floats) -> Answers:
         return Answers(yes > self.log_threshold(x, ys), no - yes, yes, no)

@@ -24,7 +24,8 @@ def compiled_finders(tests: Sequence[BoundTest]) -> list[Finder] | None:
     packed, model = test.counts.packed, test.model
     if (
         packed.loose.size
-        or not (packed.levels == 2).all()
+        or not (packed.levels <= 2).all()
+        or not ((packed.levels == 2).all() or test.ties_are_independent)  # a constant ties with everything
         or model.log_prior.shape[0] > 1
         or model.log_prior[0, 0] < LOWEST_PRIOR
         or model.one_factor
@@ -36,8 +37,8 @@ def compiled_finders(tests: Sequence[BoundTest]) -> list[Finder] | None:
 
 
 def levels_of_rows(packed: Packed) -> NDArray[np.uint8]:
-    """Return binary variables as bytes, one row of the table after the other, padded to 64 columns."""
-    bits = packed.level_bits[packed.first + 1].view(np.uint8)
+    """Return who has the last level as bytes, one row of the table after the other, padded to 64 columns."""
+    bits = packed.level_bits[packed.first + packed.levels - 1].view(np.uint8)
     columns = np.unpackbits(bits, axis=1, count=packed.n_rows, bitorder="little")
     rows = np.zeros((packed.n_rows, -(-len(columns) // 64) * 64), np.uint8)
     rows[:, : len(columns)] = columns.T
@@ -62,7 +63,7 @@ class _Blankets:
             np.zeros((n_rows, _gsmn.NEAR), np.uint8),
             np.empty(_gsmn.MOST + 1, np.int64),
             np.empty(_gsmn.MOST + 1, np.int64),
-            np.empty(len(test.counts.cardinalities), bool),
+            np.empty(len(test.counts.cardinalities), np.uint8),
             np.empty(n_rows, np.uint64),
             np.empty((2, n_rows), np.int64),
             np.empty(n_slots, np.int64),

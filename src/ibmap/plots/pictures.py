@@ -1,11 +1,13 @@
 """Pictures: a network, a network beside the truth, the score over the ascents (needs matplotlib)."""
 
 from collections.abc import Iterable
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from ibmap.errors import RequestError
 from ibmap.exchange.network import as_network
 from ibmap.graph import Graph
+from ibmap.plots.labels import GAP, sides
 from ibmap.plots.layouts import Layout, Place, places_of
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 Edge = tuple[str, str]
 
 LONGEST = 24  #: characters of a name that are shown
+ROOMY = 15  #: variables whose names fit into a figure of the usual size
 CROWDED = 80  #: with more variables names would cover the picture
 ACCENT, WRONG, FAINT, INK = "#2563a8", "#c8322b", "#8a8a8a", "#222222"
 
@@ -46,7 +49,7 @@ def plot(source: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", se
     '3 variables, 1 edge'
     """
     network = as_network(source)
-    axes = _canvas(ax)
+    axes = _canvas(ax, network.graph.n_variables)
     places = places_of(network.graph, layout, seed)
     posteriors = [numbers.get("posterior", 0.5) for _, _, numbers in network.edges()]
     _lines(axes, places, network.graph.edges, widths=[0.6 + 2.4 * p for p in posteriors], color=ACCENT)
@@ -74,9 +77,10 @@ def plot_comparison(
     if set(mine.names) != set(true.names):
         odd = min(set(mine.names) ^ set(true.names))
         raise RequestError(f"the two networks must have the same variables: only one of them has {odd!r}")
-    axes = _canvas(ax)
+    axes = _canvas(ax, true.n_variables)
     found = mine.permute(true.names)
-    places = places_of(Graph(true.names, [*true.edges, *found.edges]), layout, seed)
+    both = Graph(true.names, [*true.edges, *found.edges])
+    places = places_of(both, layout, seed)
     right = [edge for edge in true.edges if found.has_edge(*edge)]
     false = [edge for edge in found.edges if not true.has_edge(*edge)]
     missing = [edge for edge in true.edges if not found.has_edge(*edge)]
@@ -84,7 +88,7 @@ def plot_comparison(
     _lines(axes, places, false, widths=1.8, color=WRONG, label=f"{len(false)} false")
     dashes = (0, (4, 3))
     _lines(axes, places, missing, widths=1.4, color=FAINT, style=dashes, label=f"{len(missing)} missing")
-    _names(axes, true, places)
+    _names(axes, both, places)
     axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=3)
     return axes
 
@@ -108,7 +112,7 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
     [-9.0, -7.0, -6.0]
     """
     steps = _steps(history)
-    axes = _canvas(ax, framed=True)
+    axes = _canvas(ax)
     if steps:
         scores = [steps[0][2] - steps[0][1], *(score for _, _, score in steps)]
         axes.plot(range(len(scores)), scores, color=ACCENT, linewidth=1.5)
@@ -138,15 +142,17 @@ def _steps(history: Any) -> list[tuple[bool, float, float]]:
         raise RequestError("expected a fitted IBMAP, what ibmap_hc returned, or its history") from None
 
 
-def _canvas(ax: "Axes | None", *, framed: bool = False) -> "Axes":
-    """Return the axes to draw in."""
+def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
+    """Return the axes to draw in; a new figure has room for the names of all variables."""
     if ax is None:
         try:
             from matplotlib import pyplot
         except ImportError:
             raise RequestError("pictures need matplotlib: pip install ibmap[report]") from None
-        ax = pyplot.subplots(figsize=(6, 3.5) if framed else (7, 6), layout="constrained")[1]
-    if not framed:
+        wider = sqrt(min(max(n_variables or 0, ROOMY), CROWDED) / ROOMY)
+        size = (6, 3.5) if n_variables is None else (7 * wider, 6 * wider)
+        ax = pyplot.subplots(figsize=size, layout="constrained")[1]
+    if n_variables is not None:
         ax.set_axis_off()
         ax.margins(0.1)
     return ax
@@ -179,14 +185,18 @@ def _names(axes: "Axes", graph: Graph, places: Place) -> None:
     shown = graph.n_variables <= CROWDED
     axes.scatter([p[0] for p in points], [p[1] for p in points], s=22 if shown else 8, color=INK, zorder=2)
     size = 9 if graph.n_variables <= 40 else 7
-    for name, point in zip(graph.names, points, strict=True) if shown else ():
+    if not shown or not points:
+        return
+    axes.autoscale_view()
+    where, texts = axes.transData.transform(points) * 72 / axes.figure.dpi, [_short(n) for n in graph.names]
+    for text, point, above in zip(texts, points, sides(graph, where, texts, size), strict=True):
         axes.annotate(
-            _short(name),
+            text,
             (point[0], point[1]),
-            xytext=(0, 4),
+            xytext=(0, GAP if above else -GAP),
             textcoords="offset points",
             ha="center",
-            va="bottom",
+            va="bottom" if above else "top",
             fontsize=size,
             color=INK,
             parse_math=False,
