@@ -3,27 +3,39 @@
 const BINS = 24;
 
 function setRanges(name, x, y) {
-  for (const [axis, [start, end]] of [["x", x], ["y", y]]) {
+  for (const [axis, [start, end]] of [
+    ["x", x],
+    ["y", y],
+  ]) {
     models[`${name} ${axis}`].setv({ start, end, reset_start: start, reset_end: end });
   }
 }
 
 function drawScores() {
-  const steps = data.steps, edge = colour("edge"), removed = colour("removed");
+  const steps = data.steps,
+    edge = colour("edge"),
+    removed = colour("removed");
   if (!steps.length) {
     at("scores").replaceChildren(element("p", { class: "faint" }, "There were no ascents to show."));
     return;
   }
   const first = steps[0][4] - steps[0][3];
-  const words = ([x, y, added, gain], n) => `${n + 1}: ${added ? "added" : "removed"} ${data.names[x]} - ${data.names[y]}, gain ${gain.toPrecision(4)}`;
+  const words = ([x, y, added, gain], n) =>
+    `${n + 1}: ${added ? "added" : "removed"} ${data.names[x]} - ${data.names[y]}, gain ${gain.toPrecision(4)}`;
   models.steps.data = {
     n: [0, ...steps.map((_, n) => n + 1)],
     score: [first, ...steps.map((step) => step[4])],
     color: [edge, ...steps.map((step) => (step[2] ? edge : removed))],
     label: ["where the search began", ...steps.map(words)],
   };
-  const scores = models.steps.data.score, low = scores.reduce((a, b) => Math.min(a, b)), high = scores.reduce((a, b) => Math.max(a, b));
-  setRanges("scores", [-0.02 * steps.length, 1.02 * steps.length], [low - 0.05 * (high - low), high + 0.05 * (high - low)]);
+  const scores = models.steps.data.score,
+    low = scores.reduce((a, b) => Math.min(a, b)),
+    high = scores.reduce((a, b) => Math.max(a, b));
+  setRanges(
+    "scores",
+    [-0.02 * steps.length, 1.02 * steps.length],
+    [low - 0.05 * (high - low), high + 0.05 * (high - low)],
+  );
   models["score line"].glyph.setv({ line_color: edge });
 }
 
@@ -37,33 +49,55 @@ function flippedAt(n) {
 function drawHistogram() {
   const known = everyPair.filter((k) => pairs.xy[k] !== null);
   if (!known.length) {
-    const why = pairs.x.length ? "This learner decides; its edges have no posterior." : "There are no pairs to show.";
+    const why = pairs.x.length
+      ? "This learner decides; its edges have no posterior."
+      : "There are no pairs to show.";
     at("histogram").replaceChildren(element("p", { class: "faint" }, why));
     return;
   }
   const places = known.map((k) => evidence(logPosterior(k)));
-  const low = places.reduce((a, b) => Math.min(a, b), 0), width = (places.reduce((a, b) => Math.max(a, b), 1) - low) / BINS;
+  const low = places.reduce((a, b) => Math.min(a, b), 0),
+    width = (places.reduce((a, b) => Math.max(a, b), 1) - low) / BINS;
   const bars = [false, true].map(() => new Array(BINS).fill(0));
-  known.forEach((k, n) => { bars[Number(pairs.edge[k])][Math.min(BINS - 1, Math.floor((places[n] - low) / width))] += 1; });
-  const bins = bars[0].map((_, b) => b), twice = [...bins, ...bins];
-  setRanges("histogram", [low - width / 2, low + (BINS + 0.5) * width], [0, 1.05 * Math.max(...bins.map((b) => bars[0][b] + bars[1][b]))]);
-  const words = (b, kind, n) => `${n} ${kind}: posterior ${probability(posteriorAt(low + b * width))} to ${probability(posteriorAt(low + (b + 1) * width))}`;
+  known.forEach((k, n) => {
+    bars[Number(pairs.edge[k])][Math.min(BINS - 1, Math.floor((places[n] - low) / width))] += 1;
+  });
+  const bins = bars[0].map((_, b) => b),
+    twice = [...bins, ...bins];
+  setRanges(
+    "histogram",
+    [low - width / 2, low + (BINS + 0.5) * width],
+    [0, 1.05 * Math.max(...bins.map((b) => bars[0][b] + bars[1][b]))],
+  );
+  const words = (b, kind, n) =>
+    `${n} ${kind}: posterior ${probability(posteriorAt(low + b * width))} to ${probability(posteriorAt(low + (b + 1) * width))}`;
   models.bars.data = {
-    left: twice.map((b) => low + b * width), right: twice.map((b) => low + (b + 0.92) * width),
+    left: twice.map((b) => low + b * width),
+    right: twice.map((b) => low + (b + 0.92) * width),
     bottom: [...bins.map(() => 0), ...bars[1]],
     top: [...bars[1], ...bins.map((b) => bars[1][b] + bars[0][b])],
     color: [...bins.map(() => colour("edge")), ...bins.map(() => colour("miss"))],
-    label: [...bins.map((b) => words(b, "edges", bars[1][b])), ...bins.map((b) => words(b, "near misses", bars[0][b]))],
+    label: [
+      ...bins.map((b) => words(b, "edges", bars[1][b])),
+      ...bins.map((b) => words(b, "near misses", bars[0][b])),
+    ],
   };
 }
 
 /** Give axes and grids the colours of the page. */
 function dress() {
-  const faint = colour("faint"), line = colour("line");
+  const faint = colour("faint"),
+    line = colour("line");
   for (const name of ["heat plot", "scores plot", "histogram plot"]) {
     const plot = models[name];
     for (const axis of [...plot.above, ...plot.below, ...plot.left]) {
-      axis.setv({ major_label_text_color: faint, axis_label_text_color: faint, axis_line_color: line, major_tick_line_color: line, minor_tick_line_color: null });
+      axis.setv({
+        major_label_text_color: faint,
+        axis_label_text_color: faint,
+        axis_line_color: line,
+        major_tick_line_color: line,
+        minor_tick_line_color: null,
+      });
     }
     for (const grid of plot.center) grid.setv({ grid_line_color: name === "heat plot" ? null : line });
   }

@@ -19,19 +19,32 @@ window.ibmapReport = { tapped, nameAt, state, models };
 function layOutSlider() {
   const slider = at("threshold");
   slider.disabled = !measured() || !pairs.x.length;
-  if (slider.disabled) { at("bound").textContent = "any"; return; }
+  if (slider.disabled) {
+    at("bound").textContent = "any";
+    return;
+  }
   const support = state.measure === "support";
   const edges = everyPair.filter((k) => pairs.edge[k]).map(weight);
   const all = everyPair.map(weight);
-  const low = support ? 0 : Math.max(-2.1, all.reduce((a, b) => Math.min(a, b), 0)), high = support ? 1 : all.reduce((a, b) => Math.max(a, b), 1);
+  const low = support
+      ? 0
+      : Math.max(
+          -2.1,
+          all.reduce((a, b) => Math.min(a, b), 0),
+        ),
+    high = support ? 1 : all.reduce((a, b) => Math.max(a, b), 1);
   const start = edges.reduce((a, b) => Math.min(a, b), support ? 0.5 : 0);
-  slider.min = low; slider.max = high; slider.step = (high - low) / 200;
+  slider.min = low;
+  slider.max = high;
+  slider.step = (high - low) / 200;
   slider.value = Math.floor((start - low) / slider.step) * slider.step + low;
   readSlider();
 }
 
 function readSlider() {
-  const slider = at("threshold"), place = Number(slider.value), support = state.measure === "support";
+  const slider = at("threshold"),
+    place = Number(slider.value),
+    support = state.measure === "support";
   const lowest = place <= Number(slider.min) + 1e-9;
   state.bound = lowest ? -Infinity : place;
   const words = lowest ? "0" : support ? percent(place) : probability(posteriorAt(place));
@@ -52,7 +65,9 @@ function setTheme(theme) {
   repaint();
 }
 
-const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+const isDark = () =>
+  (document.documentElement.dataset.theme ??
+    (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
 
 function repaint() {
   dress();
@@ -62,20 +77,44 @@ function repaint() {
 }
 
 function listen() {
-  at("threshold").addEventListener("input", () => { readSlider(); draw(); });
-  at("misses").addEventListener("change", (event) => { state.misses = event.target.checked; draw(); });
-  at("measure")?.addEventListener("change", (event) => { state.measure = event.target.value; layOutSlider(); draw(); });
+  at("threshold").addEventListener("input", () => {
+    readSlider();
+    draw();
+  });
+  at("misses").addEventListener("change", (event) => {
+    state.misses = event.target.checked;
+    draw();
+  });
+  at("measure")?.addEventListener("change", (event) => {
+    state.measure = event.target.value;
+    layOutSlider();
+    draw();
+  });
   at("views").addEventListener("change", (event) => setView(event.target.value));
   at("theme").addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-  at("find").addEventListener("input", (event) => { const i = data.names.indexOf(event.target.value); if (i >= 0) pick("variable", i); });
-  at("find").addEventListener("keydown", (event) => { if (event.key === "Enter") findFirst(event.target.value); });
-  at("search").addEventListener("input", (event) => { listing.words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean); listing.limit = ROWS; listTable(); });
-  at("more").addEventListener("click", () => { listing.limit += ROWS; listTable(); });
+  at("find").addEventListener("input", (event) => {
+    const i = data.names.indexOf(event.target.value);
+    if (i >= 0) pick("variable", i);
+  });
+  at("find").addEventListener("keydown", (event) => {
+    if (event.key === "Enter") findFirst(event.target.value);
+  });
+  at("search").addEventListener("input", (event) => {
+    listing.words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+    listing.limit = ROWS;
+    listTable();
+  });
+  at("more").addEventListener("click", () => {
+    listing.limit += ROWS;
+    listTable();
+  });
   at("in").addEventListener("click", () => zoom(1 / 1.4));
   at("out").addEventListener("click", () => zoom(1.4));
   at("whole").addEventListener("click", showWhole);
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") pick(null); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") pick(null);
+  });
   for (const name of ["network", "heat"]) at(name).addEventListener("keydown", steer);
 }
 
@@ -87,8 +126,14 @@ function findFirst(text) {
 
 function steer(event) {
   const acts = {
-    ArrowLeft: () => move(0, -0.1), ArrowRight: () => move(0, 0.1), ArrowUp: () => move(1, 0.1), ArrowDown: () => move(1, -0.1),
-    "+": () => zoom(1 / 1.4), "=": () => zoom(1 / 1.4), "-": () => zoom(1.4), 0: showWhole,
+    ArrowLeft: () => move(0, -0.1),
+    ArrowRight: () => move(0, 0.1),
+    ArrowUp: () => move(1, 0.1),
+    ArrowDown: () => move(1, -0.1),
+    "+": () => zoom(1 / 1.4),
+    "=": () => zoom(1 / 1.4),
+    "-": () => zoom(1.4),
+    0: showWhole,
   };
   if (!acts[event.key]) return;
   event.preventDefault();
@@ -97,13 +142,20 @@ function steer(event) {
 
 /** Show near misses at first only if there are few of them. */
 function fewMisses() {
-  return everyPair.filter((k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2).length <= Math.max(10, data.n_edges / 2);
+  return (
+    everyPair.filter((k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2).length <=
+    Math.max(10, data.n_edges / 2)
+  );
 }
 
 let waiting = false;
 /** Draw once, however much the view has moved until the next frame: other names may fit then. */
 function drawSoon() {
-  if (!waiting) requestAnimationFrame(() => { waiting = false; draw(); });
+  if (!waiting)
+    requestAnimationFrame(() => {
+      waiting = false;
+      draw();
+    });
   waiting = true;
 }
 
@@ -118,7 +170,10 @@ async function begin() {
   layOutSlider();
   state.misses = measured() && fewMisses();
   at("misses").checked = state.misses;
-  for (const view of ["heat", "network"]) { state.view = view; if (data.places || view === "heat") showWhole(); }
+  for (const view of ["heat", "network"]) {
+    state.view = view;
+    if (data.places || view === "heat") showWhole();
+  }
   state.view = data.places && data.names.length <= data.preferred ? "network" : "heat";
   setView(state.view);
   listen();
@@ -127,7 +182,8 @@ async function begin() {
   drawHeads();
   listTable();
   for (const axis of ["network x", "network y", "heat x", "heat y"]) models[axis].change.connect(drawSoon);
-  for (const plot of ["network plot", "heat plot"]) models[plot].properties.inner_width.change.connect(drawSoon);
+  for (const plot of ["network plot", "heat plot"])
+    models[plot].properties.inner_width.change.connect(drawSoon);
   document.documentElement.dataset.ready = "yes";
 }
 

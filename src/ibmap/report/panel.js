@@ -2,7 +2,11 @@
 
 function showPanel() {
   const picked = state.picked;
-  const filled = !picked ? hint() : picked.kind === "variable" ? aboutVariable(picked.index) : aboutPair(picked.index);
+  const filled = !picked
+    ? hint()
+    : picked.kind === "variable"
+      ? aboutVariable(picked.index)
+      : aboutPair(picked.index);
   at("panel").replaceChildren(...filled.filter((child) => child !== null));
 }
 
@@ -10,7 +14,11 @@ function hint() {
   const lone = data.names.map((_, i) => i).filter((i) => data.degrees[i] === 0).length;
   return [
     element("h3", {}, "Pick something"),
-    element("p", {}, "A click on a variable shows its blanket, a click on an edge its counts and the ascent that added it. Rows of the table below, and the box above, do the same."),
+    element(
+      "p",
+      {},
+      "A click on a variable shows its blanket, a click on an edge its counts and the ascent that added it. Rows of the table below, and the box above, do the same.",
+    ),
     lone ? element("p", { class: "faint" }, `${counted(lone, "variable")} without an edge.`) : null,
   ];
 }
@@ -21,12 +29,24 @@ const cell = (text) => element("td", { class: "number" }, text);
 
 function aboutVariable(i) {
   const levels = data.levels[i];
-  const edges = blanket(i), misses = edgesOf[i].filter((k) => !pairs.edge[k]).slice(0, 5);
+  const edges = blanket(i),
+    misses = edgesOf[i].filter((k) => !pairs.edge[k]).slice(0, 5);
   const cut = data.degrees[i] - edges.length;
   return [
     element("h3", {}, named(i)),
-    element("p", { class: "faint" }, levels ? `${counted(levels.length, "level")}: ` : "many levels", levels ? element("bdi", {}, levels.join(", ")) : null),
-    element("p", {}, edges.length ? `Its blanket: ${counted(data.degrees[i], "variable")}. Once they are known, the others say nothing more about it in this network.` : "It has no edge: nothing else speaks to it in this network."),
+    element(
+      "p",
+      { class: "faint" },
+      levels ? `${counted(levels.length, "level")}: ` : "many levels",
+      levels ? element("bdi", {}, levels.join(", ")) : null,
+    ),
+    element(
+      "p",
+      {},
+      edges.length
+        ? `Its blanket: ${counted(data.degrees[i], "variable")}. Once they are known, the others say nothing more about it in this network.`
+        : "It has no edge: nothing else speaks to it in this network.",
+    ),
     edges.length ? neighbourTable(i, edges) : null,
     cut ? element("p", { class: "faint" }, `${counted(cut, "more edge")} of it are not on this page.`) : null,
     misses.length ? element("h4", {}, "Near misses") : null,
@@ -35,15 +55,45 @@ function aboutVariable(i) {
 }
 
 function neighbourTable(i, which) {
-  const heads = ["variable", "posterior", "from here", "from there", ...(data.has_support ? ["support"] : [])];
-  const row = (k) => element("tr", {},
-    element("td", {}, link(named(other(k, i)), () => pick("variable", other(k, i)))),
-    element("td", { class: "number" }, link(probability(logPosterior(k)), () => pick("pair", k))),
-    cell(probability(seenFrom(k, i))), cell(probability(seenFrom(k, other(k, i)))),
-    data.has_support ? cell(percent(pairs.support[k])) : null);
-  return element("div", { class: "scroll" }, element("table", {},
-    element("thead", {}, element("tr", {}, ...heads.map((head, n) => element("th", { class: n ? "number" : "" }, head)))),
-    element("tbody", {}, ...which.map(row))));
+  const heads = [
+    "variable",
+    "posterior",
+    "from here",
+    "from there",
+    ...(data.has_support ? ["support"] : []),
+  ];
+  const row = (k) =>
+    element(
+      "tr",
+      {},
+      element(
+        "td",
+        {},
+        link(named(other(k, i)), () => pick("variable", other(k, i))),
+      ),
+      element(
+        "td",
+        { class: "number" },
+        link(probability(logPosterior(k)), () => pick("pair", k)),
+      ),
+      cell(probability(seenFrom(k, i))),
+      cell(probability(seenFrom(k, other(k, i)))),
+      data.has_support ? cell(percent(pairs.support[k])) : null,
+    );
+  return element(
+    "div",
+    { class: "scroll" },
+    element(
+      "table",
+      {},
+      element(
+        "thead",
+        {},
+        element("tr", {}, ...heads.map((head, n) => element("th", { class: n ? "number" : "" }, head))),
+      ),
+      element("tbody", {}, ...which.map(row)),
+    ),
+  );
 }
 
 function aboutPair(k) {
@@ -52,43 +102,102 @@ function aboutPair(k) {
   const ends = [link(named(x), () => pick("variable", x)), " – ", link(named(y), () => pick("variable", y))];
   return [
     element("h3", {}, ...ends),
-    element("p", {}, pairs.edge[k] ? "They are joined" : "They are not joined (a near miss)", posterior === null ? "." : `; posterior of an edge: ${probability(posterior)}.`),
+    element(
+      "p",
+      {},
+      pairs.edge[k] ? "They are joined" : "They are not joined (a near miss)",
+      posterior === null ? "." : `; posterior of an edge: ${probability(posterior)}.`,
+    ),
     posterior === null ? null : element("p", {}, ...view(k, x, y)),
     posterior === null ? null : element("p", {}, ...view(k, y, x)),
     ...ascents(k).map((line) => element("p", {}, line)),
-    pairs.support[k] === null ? null : element("p", {}, `The edge came back in ${percent(pairs.support[k])} of the replicates.`),
+    pairs.support[k] === null
+      ? null
+      : element("p", {}, `The edge came back in ${percent(pairs.support[k])} of the replicates.`),
     ...countsOf(k),
   ];
 }
 
 /** What one end says: the probability that it depends on the other, given its other neighbours. */
 function view(k, i, j) {
-  const given = blanket(i).map((edge) => other(edge, i)).filter((neighbour) => neighbour !== j);
+  const given = blanket(i)
+    .map((edge) => other(edge, i))
+    .filter((neighbour) => neighbour !== j);
   const listed = given.flatMap((neighbour, n) => [n ? ", " : "", named(neighbour)]);
-  return ["Seen from ", named(i), given.length ? ", given " : " (no other neighbours)", ...listed, `: ${probability(seenFrom(k, i))}.`];
+  return [
+    "Seen from ",
+    named(i),
+    given.length ? ", given " : " (no other neighbours)",
+    ...listed,
+    `: ${probability(seenFrom(k, i))}.`,
+  ];
 }
 
 function ascents(k) {
   const same = ([x, y]) => (x === pairs.x[k] && y === pairs.y[k]) || (x === pairs.y[k] && y === pairs.x[k]);
-  const told = ["required", "forbidden"].filter((kind) => data.given[kind].some(same)).map((kind) => `The edge was ${kind} beforehand.`);
+  const told = ["required", "forbidden"]
+    .filter((kind) => data.given[kind].some(same))
+    .map((kind) => `The edge was ${kind} beforehand.`);
   if (!data.searched) return told;
-  const lines = data.steps.flatMap((step, n) => (same(step) ? [`Ascent ${n + 1} of ${data.steps.length} ${step[2] ? "added" : "removed"} it: the score rose by ${step[3].toPrecision(4)} to ${step[4].toPrecision(6)}.`] : []));
+  const lines = data.steps.flatMap((step, n) =>
+    same(step)
+      ? [
+          `Ascent ${n + 1} of ${data.steps.length} ${step[2] ? "added" : "removed"} it: the score rose by ${step[3].toPrecision(4)} to ${step[4].toPrecision(6)}.`,
+        ]
+      : [],
+  );
   return [...told, ...(lines.length ? lines : ["The search never flipped this pair."])];
 }
 
 function countsOf(k) {
-  const counts = pairs.counts[k], [rows, columns] = [data.levels[pairs.x[k]], data.levels[pairs.y[k]]];
+  const counts = pairs.counts[k],
+    [rows, columns] = [data.levels[pairs.x[k]], data.levels[pairs.y[k]]];
   if (!counts || !rows || !columns) {
-    const why = pairs.edge[k] ? "There are too many levels to show the counts." : "Counts are kept for edges; for this pair: ibmap explain.";
+    const why = pairs.edge[k]
+      ? "There are too many levels to show the counts."
+      : "Counts are kept for edges; for this pair: ibmap explain.";
     return [element("p", { class: "faint" }, why)];
   }
   const whole = counts.map((row) => row.reduce((sum, n) => sum + n, 0));
-  const head = element("tr", {}, element("td", {}), ...columns.map((level) => element("th", { class: "number" }, element("bdi", {}, level))));
-  const body = counts.map((row, r) => element("tr", {}, element("th", {}, element("bdi", {}, rows[r])),
-    ...row.map((n) => element("td", { class: "number", style: { "--share": whole[r] ? n / whole[r] : 0 }, title: whole[r] ? `${Math.round((100 * n) / whole[r])} % of the row` : "" }, n.toLocaleString("en")))));
+  const head = element(
+    "tr",
+    {},
+    element("td", {}),
+    ...columns.map((level) => element("th", { class: "number" }, element("bdi", {}, level))),
+  );
+  const body = counts.map((row, r) =>
+    element(
+      "tr",
+      {},
+      element("th", {}, element("bdi", {}, rows[r])),
+      ...row.map((n) =>
+        element(
+          "td",
+          {
+            class: "number",
+            style: { "--share": whole[r] ? n / whole[r] : 0 },
+            title: whole[r] ? `${Math.round((100 * n) / whole[r])} % of the row` : "",
+          },
+          n.toLocaleString("en"),
+        ),
+      ),
+    ),
+  );
   return [
-    element("h4", {}, "Rows with each level of ", named(pairs.x[k]), " (down) and ", named(pairs.y[k]), " (across)"),
-    element("div", { class: "scroll" }, element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...body))),
+    element(
+      "h4",
+      {},
+      "Rows with each level of ",
+      named(pairs.x[k]),
+      " (down) and ",
+      named(pairs.y[k]),
+      " (across)",
+    ),
+    element(
+      "div",
+      { class: "scroll" },
+      element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...body)),
+    ),
     element("p", { class: "faint" }, "The darker, the larger the share of its row."),
   ];
 }

@@ -2,7 +2,8 @@
 
 const ROWS = 200;
 const ascentOf = new Map(data.steps.map(([x, y], n) => [`${Math.min(x, y)} ${Math.max(x, y)}`, n + 1]));
-const ascent = (k) => ascentOf.get(`${Math.min(pairs.x[k], pairs.y[k])} ${Math.max(pairs.x[k], pairs.y[k])}`) ?? null;
+const ascent = (k) =>
+  ascentOf.get(`${Math.min(pairs.x[k], pairs.y[k])} ${Math.max(pairs.x[k], pairs.y[k])}`) ?? null;
 const kindOf = (k) => (pairs.edge[k] ? "edge" : "near miss");
 
 const columns = [
@@ -12,7 +13,9 @@ const columns = [
   { head: "posterior", value: logPosterior, text: (k) => probability(logPosterior(k)) },
   { head: "seen from x", value: (k) => pairs.xy[k], text: (k) => probability(pairs.xy[k]) },
   { head: "seen from y", value: (k) => pairs.yx[k], text: (k) => probability(pairs.yx[k]) },
-  ...(data.has_support ? [{ head: "support", value: (k) => pairs.support[k], text: (k) => percent(pairs.support[k]) }] : []),
+  ...(data.has_support
+    ? [{ head: "support", value: (k) => pairs.support[k], text: (k) => percent(pairs.support[k]) }]
+    : []),
   { head: "ascent", value: ascent, text: (k) => ascent(k) ?? "–" },
 ];
 
@@ -35,15 +38,29 @@ function listTable() {
   const shown = found.slice(0, listing.limit);
   at("pairs").tBodies[0].replaceChildren(...shown.map(tableRow));
   at("more").hidden = shown.length === found.length;
-  at("listed").textContent = pairs.x.length ? `${shown.length.toLocaleString("en")} of ${counted(found.length, "pair")}` : "There are no edges and no near misses.";
+  at("listed").textContent = pairs.x.length
+    ? `${shown.length.toLocaleString("en")} of ${counted(found.length, "pair")}`
+    : "There are no edges and no near misses.";
 }
 
 function tableRow(k) {
   const cells = columns.map((column, n) => {
     const what = column.show ? column.show(k) : String(column.text(k));
-    return element("td", { class: column.words ? (n ? "name" : "") : "number" }, n ? what : link(what, () => pick("pair", k)));
+    return element(
+      "td",
+      { class: column.words ? (n ? "name" : "") : "number" },
+      n ? what : link(what, () => pick("pair", k)),
+    );
   });
-  return element("tr", { class: `${pairs.edge[k] ? "edge" : "miss"}${isPair(k) ? " picked" : ""}`, "data-pair": k, onclick: () => pick("pair", k) }, ...cells);
+  return element(
+    "tr",
+    {
+      class: `${pairs.edge[k] ? "edge" : "miss"}${isPair(k) ? " picked" : ""}`,
+      "data-pair": k,
+      onclick: () => pick("pair", k),
+    },
+    ...cells,
+  );
 }
 
 function sortBy(column) {
@@ -54,10 +71,27 @@ function sortBy(column) {
 }
 
 function drawHeads() {
-  const heads = columns.map((column) => element("th", {
-    class: column.words ? "" : "number", scope: "col",
-    "aria-sort": listing.sorted !== column ? "none" : listing.falling ? "descending" : "ascending",
-  }, element("button", { type: "button", onclick: () => { sortBy(column); at("pairs").querySelectorAll("th button")[columns.indexOf(column)].focus(); } }, column.head)));
+  const heads = columns.map((column) =>
+    element(
+      "th",
+      {
+        class: column.words ? "" : "number",
+        scope: "col",
+        "aria-sort": listing.sorted !== column ? "none" : listing.falling ? "descending" : "ascending",
+      },
+      element(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            sortBy(column);
+            at("pairs").querySelectorAll("th button")[columns.indexOf(column)].focus();
+          },
+        },
+        column.head,
+      ),
+    ),
+  );
   at("pairs").tHead.rows[0].replaceChildren(...heads);
 }
 

@@ -4,13 +4,16 @@ const data = JSON.parse(document.getElementById("content").textContent);
 const pairs = data.pairs;
 const everyPair = pairs.x.map((_, k) => k);
 const edgesOf = data.names.map(() => []);
-everyPair.forEach((k) => { edgesOf[pairs.x[k]].push(k); edgesOf[pairs.y[k]].push(k); });
+everyPair.forEach((k) => {
+  edgesOf[pairs.x[k]].push(k);
+  edgesOf[pairs.y[k]].push(k);
+});
 
 const state = { measure: "posterior", bound: -Infinity, misses: false, view: "network", picked: null };
 
 const at = (id) => document.getElementById(id);
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+const counted = (n, noun, nouns = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : nouns}`;
 const other = (k, i) => (pairs.x[k] === i ? pairs.y[k] : pairs.x[k]);
 const label = (k) => `${data.names[pairs.x[k]]} - ${data.names[pairs.y[k]]}`;
 const short = (name, longest = 24) => {
@@ -23,7 +26,8 @@ function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name === "style") for (const [key, text] of Object.entries(value)) made.style.setProperty(key, text);
+    else if (name === "style")
+      for (const [key, text] of Object.entries(value)) made.style.setProperty(key, text);
     else made.setAttribute(name, value);
   }
   made.append(...children.filter((child) => child !== null));
@@ -84,5 +88,7 @@ const isPair = (k) => state.picked?.kind === "pair" && state.picked.index === k;
 function isShown(k) {
   if (isPair(k)) return true;
   if (!measured()) return pairs.edge[k];
-  return pairs.edge[k] ? weight(k) >= state.bound : state.misses && logPosterior(k) >= -Math.LN2 && weight(k) >= state.bound;
+  return pairs.edge[k]
+    ? weight(k) >= state.bound
+    : state.misses && logPosterior(k) >= -Math.LN2 && weight(k) >= state.bound;
 }
