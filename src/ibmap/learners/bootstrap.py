@@ -1,7 +1,7 @@
 """How often does an edge come back when the rows are drawn anew?"""
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field
 from inspect import signature
@@ -19,6 +19,10 @@ from ibmap.learners.ibmap_hc import threads
 from ibmap.learners.learned import Learned, frame
 
 Ints = NDArray[np.int64]
+
+LISTEN = (
+    0.1  #: seconds between two looks at the keyboard: polars makes longer waits deaf to Ctrl-C (SA_RESTART)
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +153,10 @@ def _replicates(
 
     with ThreadPoolExecutor(n_threads) as pool:
         try:
-            yield from pool.map(edges_of, seeds)
+            for future in [pool.submit(edges_of, rng) for rng in seeds]:
+                while not future.done():
+                    wait([future], timeout=LISTEN)
+                yield future.result()
         finally:  # all done, failed or interrupted: nobody begins anything new, or goes on for long
             over.set()
             pool.shutdown(wait=False, cancel_futures=True)
