@@ -1,7 +1,7 @@
 """How often does an edge come back when the rows are drawn anew?"""
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from inspect import signature
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._random import RandomState, generator
+from ibmap._threads import result_of
 from ibmap.data import CategoricalData
 from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
@@ -19,10 +20,6 @@ from ibmap.learners.ibmap_hc import threads
 from ibmap.learners.learned import Learned, frame
 
 Ints = NDArray[np.int64]
-
-LISTEN = (
-    0.1  #: seconds between two looks at the keyboard: polars makes longer waits deaf to Ctrl-C (SA_RESTART)
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +151,7 @@ def _replicates(
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for future in [pool.submit(edges_of, rng) for rng in seeds]:
-                while not future.done():
-                    wait([future], timeout=LISTEN)
-                yield future.result()
+                yield result_of(future)
         finally:  # all done, failed or interrupted: nobody begins anything new, or goes on for long
             over.set()
             pool.shutdown(wait=False, cancel_futures=True)
