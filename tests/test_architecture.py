@@ -17,11 +17,12 @@ from ibmap import _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "_jit", "_random", "_words", "_files"}
+FOUNDATIONS = {"errors", "_jit", "_random", "_words", "_files", "_threads"}
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "_jit": set(),
     "_words": set(),
+    "_threads": set(),
     "_files": {"errors"},
     "_random": {"errors"},
     "_graph_parts": {"errors"},

@@ -1,4 +1,7 @@
 import pickle
+import signal
+import subprocess
+import sys
 from functools import partial
 from time import sleep
 
@@ -132,6 +135,39 @@ def test_who_stops_does_not_wait_for_replicates_that_other_threads_are_at():
 
     with pytest.raises(KeyboardInterrupt):
         bootstrap(data, learn, n_replicates=9, n_jobs=3, random_state=7, advance=interrupted)
+
+
+DEAF = """
+import polars  # takes over Ctrl-C
+from chains import noisy_chain
+from ibmap import Graph, Learned
+from ibmap.learners.bootstrap import bootstrap
+
+def learn(table, callback=None):
+    if callback is not None:
+        time.sleep(0.5)  # till all wait
+        print("ready", flush=True)
+        while not callback(None):  # for ever, if Ctrl-C is not heard
+            time.sleep(0.01)
+    return Learned(Graph(table.names), "none", "none", 20, 0, 0, 0.0)
+
+try:
+    bootstrap(noisy_chain(3, 20), learn, n_replicates=4, n_jobs=2)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
+def test_ctrl_c_is_heard_while_all_replicates_are_at_work():
+    command = [sys.executable, "-c", f"import sys, time; sys.path[:] = {sys.path!r}\n{DEAF}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=60)[0].endswith("heard\n")
+        finally:
+            process.kill()
 
 
 def test_own_callbacks_stay():

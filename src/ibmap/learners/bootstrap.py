@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._random import RandomState, generator
+from ibmap._threads import result_of
 from ibmap.data import CategoricalData
 from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
@@ -149,7 +150,8 @@ def _replicates(
 
     with ThreadPoolExecutor(n_threads) as pool:
         try:
-            yield from pool.map(edges_of, seeds)
+            for future in [pool.submit(edges_of, rng) for rng in seeds]:
+                yield result_of(future)
         finally:  # all done, failed or interrupted: nobody begins anything new, or goes on for long
             over.set()
             pool.shutdown(wait=False, cancel_futures=True)

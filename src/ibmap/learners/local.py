@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._threads import result_of
 from ibmap.counts import Counts, LocalCounts
 from ibmap.data import CategoricalData
 from ibmap.errors import RequestError
@@ -158,7 +159,7 @@ def _in_order(finders: Sequence[Finder], n: int) -> Iterator[Found]:
         waiting = [pool.submit(task, x) for x in range(n)]
         try:
             for future in waiting:
-                yield future.result()
+                yield result_of(future)
         finally:  # all done, stopped, or failed: nobody begins anything new
             for future in waiting:
                 future.cancel()

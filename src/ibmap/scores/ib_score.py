@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._threads import result_of
 from ibmap.counts._records import Packed, Sets
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
@@ -272,6 +273,6 @@ def _spread(work: Callable[[int, Any], None], tasks: Iterable[Any], n_threads: i
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for finished in [pool.submit(drain, thread) for thread in range(n_threads)]:
-                finished.result()
+                result_of(finished)
         finally:
             waiting.clear()  # interrupted, or failed: let the others go home
