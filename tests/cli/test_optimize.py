@@ -74,6 +74,8 @@ def test_options_of_mi(ibmap, symmetry):
         (["optimize", "royal-road", "--bits", 10], "10 bits is no multiple of it"),
         ([*ONEMAX, "--set", "gamma=2"], "onemax has no option 'gamma'"),
         ([*ONEMAX, "--set", "gamma"], "--set takes NAME=VALUE"),
+        ([*ONEMAX, "--set", "n=4"], "onemax has no option 'n'"),
+        ([*ONEMAX, "--set", "random_state=4"], "--seed draws the problem, too"),
         ([*ONEMAX, "--population", 2], "a population of 2 is too small"),
         ([*ONEMAX, "--population", -2], "--population must be a whole number"),
         ([*ONEMAX, "--learner", "best"], "unknown learner 'best'"),
