@@ -12,6 +12,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST_LEVELS = 2**16
+COLDEST = 1e300  #: 1 / T of what is as good as frozen; beyond it, it would be infinite
 
 
 def whole(value: object, name: str, least: int) -> int:
@@ -90,13 +91,13 @@ def inverse_temperature(cooling: float | Callable[[int], float], generation: int
     (2.0, 0.5)
     """
     if not callable(cooling):
-        return cooling * generation
+        return min(cooling * generation, COLDEST)
     temperature = float(cooling(generation))
     if not temperature > 0:
         raise RequestError(
             f"the temperature must be above 0: cooling gave {temperature:g} in generation {generation}"
         )
-    return 1.0 / temperature
+    return 1.0 / max(temperature, 1.0 / COLDEST)
 
 
 def checked_solutions(solutions: ArrayLike, shape: tuple[int, ...], levels: Ints) -> Ints:
