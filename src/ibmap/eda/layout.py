@@ -73,7 +73,7 @@ def numbered(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return how many configurations are possible, and the stride of every neighbour that numbers them.
 
-    They are as many as they are: large blankets have more than whole numbers can count.
+    As floats: the possible configurations of a large blanket are more than integers can count.
     """
     place = np.arange(len(joined)) - offsets[owner]
     possible, strides = np.ones(len(levels)), np.empty(len(joined))
