@@ -17,7 +17,7 @@ from ibmap import _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "_jit", "_random", "_words", "_files", "_threads"}
+FOUNDATIONS = {"errors", "_jit", "_random", "_splitmix", "_words", "_files", "_threads"}
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "_jit": set(),
@@ -25,6 +25,7 @@ BELOW: dict[str, set[str]] = {
     "_threads": set(),
     "_files": {"errors"},
     "_random": {"errors"},
+    "_splitmix": {"_jit"},
     "_graph_parts": {"errors"},
 }
 BELOW["graph"] = {"errors", "_graph_parts"}

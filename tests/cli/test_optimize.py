@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -74,6 +75,8 @@ def test_options_of_mi(ibmap, symmetry):
         (["optimize", "royal-road", "--bits", 10], "10 bits is no multiple of it"),
         ([*ONEMAX, "--set", "gamma=2"], "onemax has no option 'gamma'"),
         ([*ONEMAX, "--set", "gamma"], "--set takes NAME=VALUE"),
+        ([*ONEMAX, "--set", "n=4"], "onemax has no option 'n'"),
+        ([*ONEMAX, "--set", "random_state=4"], "--seed draws the problem, too"),
         ([*ONEMAX, "--population", 2], "a population of 2 is too small"),
         ([*ONEMAX, "--population", -2], "--population must be a whole number"),
         ([*ONEMAX, "--learner", "best"], "unknown learner 'best'"),
@@ -109,4 +112,5 @@ def test_a_terminal_shows_a_line_that_moves():
                 break
     os.close(ours)
     assert process.returncode == 0
-    assert b"generation" in seen or b"optimising" in seen
+    assert b"optimising ..." in seen
+    assert re.search(rb"generation \d, [\d,]+ evaluations, best 20 of 20, \d+ edges?", seen)

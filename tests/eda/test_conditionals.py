@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibmap.eda import conditionals
+from ibmap.eda import layout
 from ibmap.eda.conditionals import SAMPLING, Conditionals
 from ibmap.errors import RequestError
 from reference import gibbs
@@ -34,7 +34,7 @@ def world(seed, n, n_rows, levels, degree):
 def test_the_kernel_equals_the_slow_sampler_bit_by_bit(seed, n, n_rows, levels, degree, sampling, hashed):
     rows, sizes, neighbours = world(seed, n, n_rows, levels, degree)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conditionals, "DENSE", 1 if hashed else 1024)
+        patch.setattr(layout, "DIRECT", 1 if hashed else 2**14)
         table = Conditionals(rows, sizes, neighbours)
     drawn = table.sample(4, 40, seed, sampling, 3.0)
     around = [some.tolist() for some in neighbours]
@@ -42,9 +42,9 @@ def test_the_kernel_equals_the_slow_sampler_bit_by_bit(seed, n, n_rows, levels, 
 
 
 @pytest.mark.parametrize("sampling", SAMPLING)
-@pytest.mark.parametrize("dense", [1, 1024])
-def test_probabilities_are_what_counting_says(sampling, dense, monkeypatch):
-    monkeypatch.setattr(conditionals, "DENSE", dense)
+@pytest.mark.parametrize("direct", [1, 2**14])
+def test_probabilities_are_what_counting_says(sampling, direct, monkeypatch):
+    monkeypatch.setattr(layout, "DIRECT", direct)
     rows, sizes, neighbours = world(5, 7, 60, 3, 3)
     table = Conditionals(rows, sizes, neighbours)
     states = [*rows[:20], *np.random.default_rng(1).integers(sizes, size=(20, 7))]
@@ -58,7 +58,7 @@ def test_a_large_blanket_needs_no_more_room_than_the_rows():
     n = 100
     rows = np.random.default_rng(0).integers(2, size=(50, n))
     table = Conditionals(rows, np.full(n, 2), [np.delete(np.arange(n), i) for i in range(n)])
-    assert len(table.counts) == n * 51
+    assert len(table.counts) == n * 51 * 2
     assert table.counts.sum() == n * 50
     state = rows[3]
     assert table.probabilities(7, state, "conditional")[state[7]] == 1.0
@@ -69,14 +69,52 @@ def test_a_large_blanket_needs_no_more_room_than_the_rows():
     assert drawn.tolist() == gibbs.sample(rows, [2] * n, around, 2, 300, 9, "boltzmann-conditional", 1.0)
 
 
-def test_keys_that_collide_are_told_apart(monkeypatch):
-    monkeypatch.setattr(conditionals, "DENSE", 1)
-    monkeypatch.setattr(conditionals, "multipliers", lambda n: np.ones(n, np.uint64))  # the key is a sum
+def test_configurations_with_the_same_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(layout, "DIRECT", 1)
+    monkeypatch.setattr(layout, "FACTOR", np.uint64(0))  # the hash of all is 0
     rows, sizes, neighbours = world(3, 8, 40, 3, 6)
     table = Conditionals(rows, sizes, neighbours)
     around = [some.tolist() for some in neighbours]
     drawn = table.sample(5, 60, 1, "conditional", 1.0)
     assert drawn.tolist() == gibbs.sample(rows, sizes, around, 5, 60, 1, "conditional", 1.0)
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 40])
+def test_blankets_over_several_words_equal_the_slow_sampler(n_levels):
+    rng = np.random.default_rng(n_levels)
+    n = 150
+    sizes = rng.integers(2, n_levels + 1, size=n)
+    sizes[0] = n_levels
+    seeds = rng.integers(sizes, size=(6, n))
+    rows = seeds[rng.integers(6, size=40)]
+    others = [np.delete(np.arange(n), i) for i in range(n)]
+    degrees = rng.choice([0, 1, 3, 12, 60, n - 1], size=n)
+    neighbours = [rng.choice(some, k, replace=False) for some, k in zip(others, degrees, strict=True)]
+    table = Conditionals(rows, sizes, neighbours)
+    assert table.layout.word.max() > 1
+    assert {-1, 127} == {*table.layout.mask.tolist()}  # tables of both kinds
+    around = [some.tolist() for some in neighbours]
+    drawn = table.sample(2, 400, 5, "boltzmann-conditional", 4.0)
+    assert drawn.tolist() == gibbs.sample(rows, sizes, around, 2, 400, 5, "boltzmann-conditional", 4.0)
+    for i in range(n):  # chains seldom meet a row; here one does, and one that differs from it in a neighbour
+        state = rows[i % 40].copy()
+        for _ in range(2):
+            expected = gibbs.probabilities(rows, i, around[i], state, sizes[i], "boltzmann-conditional", 4.0)
+            found = table.probabilities(i, state, "boltzmann-conditional", 4.0)
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+            for j in around[i][:1]:
+                state[j] = (state[j] + 1) % sizes[j]
+
+
+def test_one_variable_with_many_levels_does_not_widen_the_tables_of_the_others():
+    sizes = np.array([2, 5000, 2])
+    rows = np.array([[0, 4999, 1], [1, 17, 1]])
+    table = Conditionals(rows, sizes, [np.array([1]), np.array([0]), np.array([0, 1])])
+    assert len(table.counts) == 3 * 2 + 3 * 5000 + 3 * 2
+    assert table.probabilities(0, rows[0], "conditional").tolist() == [1.0, 0.0]
+    drawn = table.sample(20, 50, 1, "boltzmann-joint", 2.0)
+    assert (drawn < sizes).all()
+    assert drawn[:, 1].max() > 2000
 
 
 def test_a_very_cold_generation_does_not_overflow():

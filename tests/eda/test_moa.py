@@ -183,6 +183,24 @@ def test_temperature_may_be_any_function():
     assert told(same[0]) == told(same[1])
 
 
+@pytest.mark.parametrize("cooling", [1e308, lambda g: 5e-324], ids=["number", "function"])
+@pytest.mark.parametrize("sampling", ["boltzmann-joint", "boltzmann-conditional"])
+def test_frozen_is_not_broken(cooling, sampling):
+    moa = MOA(10, 60, cooling=cooling, sampling=sampling, random_state=0)
+    step(moa, 4)
+    assert moa.best_.fitness >= 9
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+@pytest.mark.parametrize("levels", [2, [2, 3, 2, 4, 2, 2]], ids=["bits", "levels"])
+def test_every_learner_endures_a_population_that_has_become_one(learner, levels):
+    found = maximize(ones, 6, 40, levels=levels, learner=learner, stop=Stop(generations=25), random_state=0)
+    rows, _ = found.optimizer.population_
+    assert found.generations == 25
+    assert (rows[:20] == rows[0]).all()
+    assert found.fitness == np.sum(np.broadcast_to(levels, 6) - 1)
+
+
 def test_own_neighbours_need_not_agree():
     rng = np.random.default_rng(0)
     a = rng.integers(2, size=400)

@@ -57,9 +57,19 @@ def test_seeds_draw_other_landscapes():
 
 def test_larger_optima_are_exact_or_unknown():
     assert spin_glass(144).optimum is not None
+    assert spin_glass(81, boundary="periodic").optimum is not None
+    assert spin_glass(400).optimum is None
     assert nk_landscape(200, 4).optimum is not None
     assert max_cut(40, 30).optimum is None
     assert repr(max_cut(40, 30)).endswith("600 interactions, optimum unknown)")
+
+
+def test_a_cut_of_a_ring_and_of_a_tree():
+    ring = [[i, (i + 1) % 51] for i in range(51)]
+    tree = [[(i - 1) // 2, i] for i in range(1, 300)]
+    for n, edges, best in ((51, ring, 50), (300, tree, 299)):
+        assert additive("cut", n, edges, [[0, 1, 1, 0]] * len(edges)).optimum == best
+    assert additive("nothing", 4, np.empty((0, 2)), np.empty((0, 4))).optimum == 0
 
 
 def test_sums_of_tables_are_checked():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ibmap import IBMAP
-from ibmap.eda import MOA, Stop, critical_population_size, make_problem, maximize
+from ibmap.eda import MOA, Stop, critical_population_size, make_problem, maximize, problem_names
 from ibmap.errors import IbmapError, RequestError
 
 
@@ -20,7 +20,8 @@ from ibmap.errors import IbmapError, RequestError
         ((5, 20), {"selection": 0.05}, "too small to select 0.05"),
         ((5, 20), {"elitism": 1.0}, "elitism must be a share of the population, 0 or more, below 1"),
         ((5, 20), {"elitism": "half"}, "elitism must be a share"),
-        ((5, 20), {"levels": 1}, "at least 2 levels, not 1"),
+        ((5, 20), {"levels": 1}, "at least 2 levels, at most 65,536, not 1"),
+        ((2, 20), {"levels": [2, 10**9]}, "at most 65,536, not 1000000000"),
         ((5, 20), {"levels": [2, 3]}, "one for each of the 5 variables"),
         ((5, 20), {"levels": 2.5}, "levels must be a whole number"),
         ((5, 20), {"learner": "best"}, "unknown learner 'best'; there are ibmap-hc, gsmn, hhc-mn, mi, none"),
@@ -28,6 +29,8 @@ from ibmap.errors import IbmapError, RequestError
         ((5, 20), {"learner": 3}, "learner must be a name, an estimator or a function"),
         ((5, 20), {"sampling": "exact"}, "unknown sampling 'exact'"),
         ((5, 20), {"cooling": -1.0}, "cooling must be a number, 0 or more"),
+        ((5, 20), {"cooling": np.nan}, "cooling must be a number, 0 or more"),
+        ((5, 20), {"stop": 3}, r"stop must be a Stop, such as Stop\(generations=100\), not 3"),
         ((5, 20), {"steps": 0}, "steps must be a whole number, 1 or more"),
         ((5, 20), {"random_state": "x"}, "random_state must be"),
     ],
@@ -129,11 +132,21 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     for more, words in (
         ({"n": 7}, "has n 6, this run 7: remove the file"),
         ({"learner": "mi"}, "has learner ibmap-hc, this run mi"),
+        ({"cooling": 2}, "has cooling 0.5, this run 2.0"),
         ({"levels": 3}, "other levels"),
     ):
         options = {"n": 6, "population_size": 20, **more}
         with pytest.raises(RequestError, match=words):
             maximize(lambda rows: rows.sum(axis=1), checkpoint=path, **options)
+
+
+def test_what_no_file_can_hold(tmp_path):
+    moa = MOA(4, 10, cooling=lambda g: 1.0)
+    with pytest.raises(RequestError, match=r"cannot save: .*must be a function of a module") as caught:
+        moa.save(tmp_path / "state")
+    assert "\n" not in str(caught.value)
+    assert not [*tmp_path.iterdir()]
+    assert moa.ask().shape == (10, 4)  # as it was
 
 
 @pytest.mark.parametrize("content", [b"", b"no pickle", b"\x80\x04K\x01."])
@@ -187,6 +200,8 @@ def test_limits_that_are_none(limits, words):
         ({"target": 4, "n_jobs": 0}, "n_jobs must be a whole number, 1 or more"),
         ({"target": 4, "random_state": -1}, "random_state must be a whole number, 0 or more"),
         ({"target": 4, "sizes": (2,)}, "a population of 2 is too small"),
+        ({"target": 4, "sizes": ()}, "sizes must be population sizes to try"),
+        ({"target": 4, "sizes": 50}, "sizes must be population sizes to try"),
     ],
 )
 def test_critical_sizes_that_cannot_be_found(options, words):
@@ -207,6 +222,8 @@ def test_critical_sizes_that_cannot_be_found(options, words):
         ("max-cut", 4, {"degree": 5}, "degree must lie between 0 and n - 1 = 3"),
         ("spin-glass", 9, {"boundary": "torus"}, "unknown boundary 'torus'"),
         ("trap", 10, {"gamma": 2}, "trap has no option 'gamma'; there is k, shuffled"),
+        ("trap", 10, {"shuffled": "yes"}, "shuffled must be true or false, not 'yes'"),
+        ("royal-road", 8, {"n": 4}, "royal-road has no option 'n'; there is gamma"),
     ],
 )
 def test_problems_that_cannot_be_made(name, n, options, words):
@@ -217,3 +234,14 @@ def test_problems_that_cannot_be_made(name, n, options, words):
 def test_rows_of_another_length():
     with pytest.raises(RequestError, match="takes rows of 8 bits"):
         make_problem("onemax", 8)(np.zeros((2, 7)))
+
+
+@pytest.mark.parametrize("name", problem_names())
+@pytest.mark.parametrize("value", [2, -1, 0.5, np.nan, "1"])
+def test_values_that_are_no_bits(name, value):
+    problem = make_problem(name, 20)
+    with pytest.raises(RequestError, match=f"{name} takes bits: every value must be 0 or 1"):
+        problem(np.full((2, 20), value))
+    rows = np.random.default_rng(0).integers(2, size=(5, 20))
+    for kind in (bool, float, np.uint8):  # other ways to write bits
+        assert problem(rows.astype(kind)).tolist() == problem(rows).tolist()

@@ -6,21 +6,7 @@ is the scrambled counter. A number's high half is a site (or a first level), its
 
 import math
 
-BITS = 2**64
-
-
-def scrambled(z):
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % BITS
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % BITS
-    return z ^ (z >> 31)
-
-
-def numbers(seed, chain):
-    counter = scrambled((seed + 2 * chain) % BITS)
-    step = scrambled((seed + 2 * chain + 1) % BITS) | 1
-    while True:
-        counter = (counter + step) % BITS
-        yield scrambled(counter)
+from reference.splitmix import numbers
 
 
 def probabilities(rows, i, around, state, n_levels, sampling, inverse_temperature):

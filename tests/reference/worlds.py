@@ -4,7 +4,7 @@ from math import exp
 
 import numpy as np
 
-WORD = 2**64 - 1
+from reference.splitmix import numbers
 
 
 def exact(model):
@@ -15,18 +15,10 @@ def exact(model):
     return states, p / p.sum()
 
 
-def mix(z):
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
-    return z ^ (z >> 31)
-
-
 def uniforms(seed, row):
     """Yield the random numbers of a chain."""
-    counter, step = mix((seed + 2 * row) & WORD), mix((seed + 2 * row + 1) & WORD) | 1
-    while True:
-        counter = (counter + step) & WORD
-        yield (mix(counter) >> 11) * 2.0**-53
+    for number in numbers(seed, row):
+        yield (number >> 11) * 2.0**-53
 
 
 def slow_chain(model, seed, row, sweeps):

@@ -7,32 +7,19 @@ from scipy.stats import chi2
 from ibmap.graph import Graph
 from ibmap.synthetic import PairwiseModel, gibbs, random_network, sample
 from ibmap.synthetic._kernels import run_chains
-
-WORD = 2**64 - 1
-
-
-def mix(z):
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
-    return z ^ (z >> 31)
+from reference.splitmix import numbers
 
 
 def slow_chain(model, seed, row, sweeps):
     """The sampler as one would write it on a blackboard: the reference for the compiled one."""
-    counter, step = mix((seed + 2 * row) & WORD), mix((seed + 2 * row + 1) & WORD) | 1
-
-    def draw():
-        nonlocal counter
-        counter = (counter + step) & WORD
-        return mix(counter)
-
+    draws = numbers(seed, row)
     coupling = dict(zip(map(tuple, model.graph.pairs.tolist()), model.couplings, strict=True))
-    x = [draw() & 1 for _ in model.fields]
+    x = [next(draws) & 1 for _ in model.fields]
     for _ in range(sweeps):
         for i, field in enumerate(model.fields):
             log_odds = field + sum(w * x[k if i == j else j] for (j, k), w in coupling.items() if i in (j, k))
             p = 1 / (1 + exp(-log_odds))
-            x[i] = int((draw() >> 11) * 2.0**-53 < p)
+            x[i] = int((next(draws) >> 11) * 2.0**-53 < p)
     return x
 
 

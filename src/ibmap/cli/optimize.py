@@ -98,6 +98,8 @@ def problem_options(changes: list[str]) -> dict[str, Any]:
         name, equals, text = change.partition("=")
         if not equals:
             raise RequestError(f"--set takes NAME=VALUE, not {change!r}")
+        if name == "random_state":
+            raise RequestError("--seed draws the problem, too: there is no random_state to --set")
         try:
             found[name] = json.loads(text)
         except ValueError:
@@ -136,7 +138,7 @@ def show(task: "Problem", found: "Optimised", learner: str, seconds: float, as_j
     console.print("".join(map(str, found.solution.tolist())), soft_wrap=True)
     effort = screen.counted(found.evaluations, "evaluation"), screen.counted(found.generations, "generation")
     console.print(
-        f"{effort[0]}, {effort[1]} of {task.name} with {task.n} bits in {seconds:.3g} s; "
+        f"{effort[0]}, {effort[1]} of {task.name} with {screen.counted(task.n, 'bit')} in {seconds:.3g} s; "
         f"stopped by: {found.stopped_by}",
         style="dim",
     )

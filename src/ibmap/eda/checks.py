@@ -5,10 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap.eda.stop import Stop
 from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+MOST_LEVELS = 2**16
+COLDEST = 1e300  #: 1 / T of what is as good as frozen; beyond it, it would be infinite
 
 
 def whole(value: object, name: str, least: int) -> int:
@@ -29,8 +33,9 @@ def checked_levels(levels: int | ArrayLike, n: int) -> Ints:
     array = np.asarray(levels)
     if array.dtype.kind not in "iu" or array.ndim > 1 or (array.ndim == 1 and len(array) != n):
         raise RequestError(f"levels must be a whole number, or one for each of the {n} variables")
-    if array.min(initial=2) < 2 or array.max(initial=2) > 2**31 - 1:
-        raise RequestError(f"every variable needs at least 2 levels, not {array.min()}")
+    for size in (array.min(), array.max()):
+        if not 2 <= size <= MOST_LEVELS:
+            raise RequestError(f"a variable must have at least 2 levels, at most {MOST_LEVELS:,}, not {size}")
     return np.ascontiguousarray(np.broadcast_to(array, n), dtype=np.int64)
 
 
@@ -62,9 +67,19 @@ def checked_cooling(cooling: float | Callable[[int], float]) -> float | Callable
     """Return the cooling, if it is one."""
     if callable(cooling):
         return cooling
-    if isinstance(cooling, bool | str) or not isinstance(cooling, int | float) or not 0 <= cooling < np.inf:
+    number = isinstance(cooling, int | float | np.number) and not isinstance(cooling, bool)
+    if not number or not 0 <= cooling < np.inf:
         raise RequestError(f"cooling must be a number, 0 or more, or a function, not {cooling!r}")
     return float(cooling)
+
+
+def checked_stop(stop: Stop | None) -> Stop:
+    """Return the limits of a run; without any, those of ``Stop()``."""
+    if stop is None:
+        return Stop()
+    if not isinstance(stop, Stop):
+        raise RequestError(f"stop must be a Stop, such as Stop(generations=100), not {stop!r}")
+    return stop
 
 
 def inverse_temperature(cooling: float | Callable[[int], float], generation: int) -> float:
@@ -76,13 +91,13 @@ def inverse_temperature(cooling: float | Callable[[int], float], generation: int
     (2.0, 0.5)
     """
     if not callable(cooling):
-        return cooling * generation
+        return min(cooling * generation, COLDEST)
     temperature = float(cooling(generation))
     if not temperature > 0:
         raise RequestError(
             f"the temperature must be above 0: cooling gave {temperature:g} in generation {generation}"
         )
-    return 1.0 / temperature
+    return 1.0 / max(temperature, 1.0 / COLDEST)
 
 
 def checked_solutions(solutions: ArrayLike, shape: tuple[int, ...], levels: Ints) -> Ints:

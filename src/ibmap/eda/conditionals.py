@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.eda._gibbs import Layout, run_chains, tally
+from ibmap.eda._gibbs import accumulate, number_of, run_chains, tally
+from ibmap.eda.layout import laid_out
 from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-DENSE = 1024  #: configurations that a table without hashing may have
 SAMPLING = ("boltzmann-joint", "boltzmann-conditional", "conditional")
 
 
@@ -39,50 +39,38 @@ class Conditionals:
 
     def __init__(self, rows: Ints, levels: Ints, neighbours: Sequence[Ints]) -> None:
         self.rows = np.ascontiguousarray(rows, dtype=np.int64)
-        self.layout, sizes = laid_out(len(rows), np.asarray(levels, np.int64), neighbours)
-        self.counts = np.zeros((int(sizes.sum()), int(np.max(levels, initial=1))))
-        self._absent = np.arange(self.counts.shape[1]) >= np.repeat(self.layout.levels, sizes)[:, None]
-        tally(self.layout, self.rows, np.zeros(len(sizes), np.int64), self.counts)
+        self.layout = layout = laid_out(len(rows), np.asarray(levels, np.int64), neighbours)
+        self._packed_rows = np.empty((len(rows), int(layout.word.max(initial=0)) + 1), np.uint64)
+        self.counts = np.zeros(int((layout.sizes * layout.levels).sum()))
+        tally(layout, self.rows, self._packed_rows, np.zeros(len(layout.levels), np.int64), self.counts)
 
     def cumulative(self, sampling: str, inverse_temperature: float = 1.0) -> Floats:
-        """Return the probabilities of the levels in every configuration, summed over the levels.
+        """Return the probabilities of the levels but the last in every configuration, summed over the levels.
 
         The choices are those of :class:`ibmap.eda.MOA`. What was never observed is uniform.
         """
         check_sampling(sampling)
-        totals = self.counts.sum(axis=1, keepdims=True)
-        if sampling == "conditional":
-            weights = np.where(totals > 0, self.counts, 1.0)
-        else:
-            whole = len(self.rows) if sampling == "boltzmann-joint" else np.maximum(totals, 1.0)
-            exponents = self.counts / whole * inverse_temperature
-            weights = np.exp(exponents - exponents.max(axis=1, keepdims=True))
-        weights[self._absent] = 0.0
-        sums = weights.cumsum(axis=1)
-        return np.asarray(sums / sums[:, -1:])
+        whole = float(len(self.rows)) if sampling == "boltzmann-joint" else 0.0
+        sums = np.empty(int((self.layout.sizes * (self.layout.levels - 1)).sum()))
+        accumulate(self.layout, self.counts, sampling != "conditional", whole, inverse_temperature, sums)
+        return sums
 
     def probabilities(self, i: int, state: Ints, sampling: str, inverse_temperature: float = 1.0) -> Floats:
         """Return the probabilities of the levels of variable i where its neighbours are as in ``state``."""
-        around = self.layout.neighbours[self.layout.offsets[i] : self.layout.offsets[i + 1]]
-        sums = self.cumulative(sampling, inverse_temperature)
-        first = self.layout.first[i]
-        same = np.flatnonzero((self.rows[:, around] == np.asarray(state)[around]).all(axis=1))
-        n_levels = int(self.layout.levels[i])
-        if not len(same):
-            return np.full(n_levels, 1.0 / n_levels)
-        if self.layout.mask[i] < 0:
-            number = int((self.layout.strides[self.layout.offsets[i] :][: len(around)] * state[around]).sum())
-        else:
-            number = int(np.flatnonzero(self.layout.witness[first + 1 :][: len(self.rows)] == same[0])[0]) + 1
-        return np.diff(sums[first + number, :n_levels], prepend=0.0)
+        out, packed = np.asarray(state, np.int64), np.empty(self._packed_rows.shape[1], np.uint64)
+        number = number_of(self.layout, i, out, packed, self._packed_rows)
+        last = int(self.layout.levels[i]) - 1
+        sums = self.cumulative(sampling, inverse_temperature)[self.layout.sums_start[i] + number * last :]
+        return np.diff(sums[:last], prepend=0.0, append=1.0)
 
     def sample(
         self, n_rows: int, steps: int, seed: int, sampling: str, inverse_temperature: float = 1.0
     ) -> Ints:
         """Draw rows, each the end of a chain of ``steps`` single-site updates from a uniform string."""
         out = np.empty((n_rows, len(self.layout.levels)), np.int64)
-        sums = np.ascontiguousarray(self.cumulative(sampling, inverse_temperature)[:, :-1])
-        run_chains(self.layout, self.rows, sums, np.uint64(seed), steps, out)
+        packed = np.empty(self._packed_rows.shape[1], np.uint64)
+        sums = self.cumulative(sampling, inverse_temperature)
+        run_chains(self.layout, self._packed_rows, sums, np.uint64(seed), steps, out, packed)
         return out
 
 
@@ -90,42 +78,3 @@ def check_sampling(sampling: str) -> None:
     """Refuse an unknown way to sample."""
     if sampling not in SAMPLING:
         raise RequestError(f"unknown sampling {sampling!r}; there are {', '.join(SAMPLING)}")
-
-
-def laid_out(n_rows: int, levels: Ints, neighbours: Sequence[Ints]) -> tuple[Layout, Ints]:
-    """Return where the tables stand, and how many configurations each variable has room for."""
-    degrees = np.array([len(some) for some in neighbours], np.int64)
-    offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-    joined = np.concatenate([np.empty(0, np.int64), *neighbours]).astype(np.int64)
-    owner = np.repeat(np.arange(len(levels)), degrees)
-    place = np.arange(len(joined)) - offsets[owner]
-    possible, exact = np.ones(len(levels)), np.empty(len(joined))
-    for k in range(int(degrees.max(initial=0))):  # the k-th neighbours of all variables at once
-        at = np.flatnonzero(place == k)
-        exact[at] = possible[owner[at]]
-        possible[owner[at]] *= levels[joined[at]]
-    hashed = possible > DENSE
-    room = max(64, 4 << n_rows.bit_length())  # at most a quarter full
-    sizes = np.where(hashed, n_rows + 1, np.minimum(possible, DENSE)).astype(np.int64)
-    strides = multipliers(len(joined))
-    strides[~hashed[owner]] = exact[~hashed[owner]]
-    layout = Layout(
-        levels=levels,
-        offsets=offsets,
-        neighbours=joined,
-        strides=strides,
-        first=np.cumsum(sizes) - sizes,
-        mask=np.where(hashed, room - 1, -1).astype(np.int64),
-        start=np.asarray((np.cumsum(hashed) - hashed) * room, np.int64),
-        slots=np.empty(int(hashed.sum()) * room, np.int32),
-        taken=np.zeros(int(hashed.sum()) * room // 64, np.uint64),
-        keys=np.empty(int(hashed.sum()) * room, np.uint64),
-        witness=np.full(int(sizes.sum()), -1, np.int64),
-    )
-    return layout, sizes
-
-
-def multipliers(n: int) -> NDArray[np.uint64]:
-    """Return fixed odd numbers of 64 bits that look random."""
-    bits = np.random.default_rng(0).integers(2**64, size=n, dtype=np.uint64)
-    return np.asarray(bits | np.uint64(1))

@@ -71,7 +71,7 @@ def critical_population_size(
     runs = whole(repetitions, "repetitions", 1)
     stop = Stop(target=aim, generations=whole(generations, "generations", 1))
     failed: list[int] = []
-    for size in sizes:
+    for size in checked_sizes(sizes):
         tasks = [([seed, size, run], function, n, size, stop, options) for run in range(runs)]
         needed = _evaluations(tasks, jobs)
         if needed is not None:
@@ -79,6 +79,14 @@ def critical_population_size(
             return CriticalSize(size, fmean(needed), std, tuple(needed), tuple(failed))
         failed.append(size)
     return CriticalSize(None, None, None, (), tuple(failed))
+
+
+def checked_sizes(sizes: Iterable[int]) -> list[int]:
+    """Return the sizes to try, if there are any."""
+    found = list(sizes) if isinstance(sizes, Iterable) else []
+    if not found:
+        raise RequestError(f"sizes must be population sizes to try, such as {SIZES[:3]}, not {sizes!r}")
+    return found
 
 
 def _evaluations(tasks: Sequence[tuple[Any, ...]], n_jobs: int) -> list[int] | None:

@@ -10,8 +10,15 @@ from ibmap.errors import RequestError
 T = TypeVar("T")
 
 
-def write_state(path: Any, content: bytes) -> None:
+def write_state(path: Any, state: object) -> None:
     """Write under a temporary name, then rename."""
+    try:
+        content = pickle.dumps(state)
+    except Exception as error:  # pickle raises errors of many kinds
+        raise RequestError(
+            f"cannot save: {error}; a learner or a cooling of your own must be a function of a module, "
+            "not one made inside another function or a lambda"
+        ) from None
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:

@@ -79,9 +79,9 @@ def maximize(
 def resumed(fresh: MOA, checkpoint: str | Path) -> MOA:
     """Return the optimiser of a file, with the limits of a fresh one, if they are of a kind."""
     saved = MOA.load(checkpoint)
-    for name in ("n", "population_size", "learner", "sampling", "n_selected", "n_elite", "steps"):
+    for name in ("n", "population_size", "learner", "sampling", "n_selected", "n_elite", "steps", "cooling"):
         before, now = getattr(saved, name), getattr(fresh, name)
-        if before != now and isinstance(before, int | str) and isinstance(now, int | str):
+        if before != now and isinstance(before, int | float | str) and isinstance(now, int | float | str):
             raise RequestError(
                 f"the checkpoint {str(checkpoint)!r} has {name} {before}, this run {now}: "
                 "remove the file to begin anew"

@@ -1,10 +1,9 @@
 """MOA, the Markovianity optimisation algorithm, with any learner (paper, section 6)."""
 
 import math
-import pickle
 from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +12,8 @@ from ibmap._random import RandomState, generator
 from ibmap.eda import checks
 from ibmap.eda.conditionals import Conditionals, check_sampling
 from ibmap.eda.files import read_state, write_state
-from ibmap.eda.population import Population, history_frame
+from ibmap.eda.population import Population
+from ibmap.eda.record import Best, Record
 from ibmap.eda.stop import Stop
 from ibmap.eda.structure import Structure, as_search, learn_structure
 from ibmap.errors import RequestError
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class Best(NamedTuple):
-    """The best individual so far."""
-
-    solution: Ints
-    fitness: float
 
 
 class MOA:
@@ -114,18 +107,14 @@ class MOA:
         self.cooling = checks.checked_cooling(cooling)
         default = max(self.n, math.ceil(4 * self.n * math.log(self.n)))
         self.steps = default if steps is None else checks.whole(steps, "steps", 1)
-        self.stop = stop if stop is not None else Stop()
-        self.generation = -1  #: of the last population that was told; -1: none yet
-        self.evaluations = 0
+        self.stop = checks.checked_stop(stop)
         self.graph_: Graph | None = None
         self._rng = generator(random_state)
         self._population = Population(np.empty((0, self.n), np.int64), np.empty(0))
-        self._best = Best(np.empty(0, np.int64), -math.inf)
+        self._record = Record()
         self._pending: Ints | None = None
         self._model: tuple[Structure, Conditionals] | None = None  # of the selected, until they change
-        self._stalled, self._seconds = 0, 0.0
         self._asked: float | None = None
-        self._history: list[tuple[Any, ...]] = []
 
     def __repr__(self) -> str:
         what = f"{self.n} variables, population {self.population_size}, {self.evaluations:,} evaluations"
@@ -155,15 +144,10 @@ class MOA:
         values = checks.checked_fitness(fitness, len(rows))
         self._population, places = self._population.succeeded_by(rows, values, self.n_elite)
         self._forget_if_changed(places)
-        self.generation += 1
-        self.evaluations += len(rows)
-        self._keep_best()
-        if self._asked is not None:
-            self._seconds += perf_counter() - self._asked
-        self._pending, self._asked = None, None
         edges = None if self.graph_ is None else self.graph_.n_edges
-        best, mean = self._best.fitness, float(self._population.fitness.mean())
-        self._history.append((self.generation, self.evaluations, best, mean, edges, self._seconds))
+        seconds = 0.0 if self._asked is None else perf_counter() - self._asked
+        self._record.add(self._population, len(rows), edges, seconds)
+        self._pending, self._asked = None, None
 
     def should_stop(self) -> bool:
         """Tell whether a limit of ``stop`` is met."""
@@ -172,30 +156,31 @@ class MOA:
     @property
     def stopped_by_(self) -> str | None:
         """Which limit is met, if any."""
-        if self.generation < 0:
-            return None
-        return self.stop.reason(
-            best=self._best.fitness,
-            generation=self.generation,
-            evaluations=self.evaluations,
-            newcomers=self.population_size - self.n_elite,
-            stalled=self._stalled,
-            seconds=self._seconds,
-        )
+        return self.stop.reason(self._record, self.population_size - self.n_elite)
 
     # What came out
+
+    @property
+    def generation(self) -> int:
+        """Of the population that was told last; the first is 0, and -1 says that there is none yet."""
+        return self._record.generation
+
+    @property
+    def evaluations(self) -> int:
+        """How many fitness values were told."""
+        return self._record.evaluations
 
     @property
     def best_(self) -> Best:
         """The best individual so far."""
         if self.generation < 0:
             raise RequestError("there is no best individual yet: call ask() and tell() first")
-        return self._best
+        return self._record.best
 
     @property
     def history_(self) -> "pl.DataFrame":
         """A row per generation."""
-        return history_frame(self._history)
+        return self._record.frame()
 
     @property
     def population_(self) -> tuple[Ints, Floats]:
@@ -204,7 +189,7 @@ class MOA:
 
     def save(self, path: Any) -> None:
         """Write everything to a file (a pickle): :meth:`load` goes on as if nothing had happened."""
-        write_state(path, pickle.dumps(self))
+        write_state(path, self)
 
     @classmethod
     def load(cls, path: Any) -> "MOA":
@@ -246,13 +231,3 @@ class MOA:
         stays = self.n_selected <= self.n_elite and (places[: self.n_selected] < self.n_elite).all()
         if self.generation < 0 or not stays:
             self._model = None
-
-    def _keep_best(self) -> None:
-        found = float(self._population.fitness[0])
-        if found > self._best.fitness:
-            solution = self._population.rows[0].copy()
-            solution.flags.writeable = False
-            self._best = Best(solution, found)
-            self._stalled = 0
-        else:
-            self._stalled += 1

@@ -1,13 +1,9 @@
-"""The individuals of a generation, the best first, and the history of all generations."""
+"""The individuals of a generation, the best first."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -33,11 +29,3 @@ class Population(NamedTuple):
         known = np.concatenate([self.fitness[:n_elite], fitness])
         order = np.argsort(-known, kind="stable")
         return Population(everyone[order], known[order]), order
-
-
-def history_frame(rows: Sequence[tuple[Any, ...]]) -> "pl.DataFrame":
-    """Return the history as a frame, a row per generation."""
-    import polars as pl
-
-    kinds = {"generation": pl.Int64, "evaluations": pl.Int64, "best": pl.Float64, "mean": pl.Float64}
-    return pl.DataFrame(rows, schema={**kinds, "edges": pl.Int64, "seconds": pl.Float64}, orient="row")

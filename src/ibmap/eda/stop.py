@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ibmap.eda.record import Record
 from ibmap.errors import RequestError
 
 TIE = 1e-9  #: a target is reached within this much of it, relative to its size
@@ -52,16 +53,21 @@ class Stop:
         """Tell whether a fitness is as good as the target."""
         return self.target is not None and best >= self.target - TIE * max(1.0, abs(self.target))
 
-    def reason(
-        self, *, best: float, generation: int, evaluations: int, newcomers: int, stalled: int, seconds: float
-    ) -> str | None:
-        """Return which limit is met: "target", "generations", "evaluations", "stall", "seconds" or None."""
-        if self.reached(best):
+    def reason(self, record: Record, newcomers: int) -> str | None:
+        """Return which limit is met: "target", "generations", "evaluations", "stall", "seconds" or None.
+
+        ``newcomers`` is how many individuals the next generation would evaluate.
+        """
+        if record.generation < 0:
+            return None
+        if self.reached(record.best.fitness):
             return "target"
-        met = {
-            "generations": self.generations is not None and generation >= self.generations,
-            "evaluations": self.evaluations is not None and evaluations + newcomers > self.evaluations,
-            "stall": self.stall is not None and stalled >= self.stall,
-            "seconds": self.seconds is not None and seconds >= self.seconds,
+        spent = {
+            "generations": record.generation,
+            "evaluations": record.evaluations + newcomers - 1,
+            "stall": record.stalled,
+            "seconds": record.seconds,
         }
-        return next((name for name, value in met.items() if value), None)
+        limits = {name: getattr(self, name) for name in spent}
+        met = (name for name in spent if limits[name] is not None and spent[name] >= limits[name])
+        return next(met, None)

@@ -80,14 +80,19 @@ def cost(cell: Cell) -> float:
     return float(cell["n"]) ** 2 * (3 if cell["algorithm"] == MOA else 1)
 
 
+def saving(results: Results, n: int) -> float | None:
+    """Return the share of MOA's evaluations that MOA' does not need."""
+    moa, ibmap = (results.mean({"n": n, "algorithm": who}, "evaluations", 1) for who in (MOA, MOA_IBMAP))
+    return None if moa is None or ibmap is None else 1 - ibmap / moa
+
+
 def fewer(n: int, share: float) -> Callable[[Results], list[Case]]:
     """Make the case of "MOA' requires so much fewer evaluations"."""
 
     def cases(results: Results) -> list[Case]:
-        ours = [results.mean({"n": n, "algorithm": who}, "evaluations", 1) for who in (MOA, MOA_IBMAP)]
-        if ours[0] is None or ours[1] is None:
+        saved = saving(results, n)
+        if saved is None:
             return [Case(f"n = {n}", None)]
-        saved = 1 - ours[1] / ours[0]
         return [Case(f"n = {n}", saved >= share - CLOSE, f"{saved:.0%} fewer evaluations", share - saved)]
 
     return cases
@@ -97,14 +102,12 @@ def largest_saving(sizes: tuple[int, ...], n: int) -> Callable[[Results], list[C
     """Make the case of "the largest improvement is for this n"."""
 
     def cases(results: Results) -> list[Case]:
-        saved = {}
-        for size in sizes:
-            ours = [results.mean({"n": size, "algorithm": who}, "evaluations", 1) for who in (MOA, MOA_IBMAP)]
-            if ours[0] is None or ours[1] is None:
-                return [Case("", None)]
-            saved[size] = 1 - ours[1] / ours[0]
-        words = ", ".join(f"{share:.0%} at n = {size}" for size, share in saved.items())
-        return [Case("", saved[n] == max(saved.values()), words)]
+        saved = {size: saving(results, size) for size in sizes}
+        known = {size: share for size, share in saved.items() if share is not None}
+        if len(known) < len(sizes):
+            return [Case("", None)]
+        words = ", ".join(f"{share:.0%} at n = {size}" for size, share in known.items())
+        return [Case("", known[n] == max(known.values()), words)]
 
     return cases
 

@@ -9,19 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._jit import allocating_kernel
+from ibmap._splitmix import mix, stream
 
 LANES = 64
 
 _ONE = np.uint64(1)
-_TWO = np.uint64(2)
-
-
-@allocating_kernel
-def _mix(z: np.uint64) -> np.uint64:
-    """Scramble a counter (the finaliser of splitmix64)."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 @allocating_kernel
@@ -68,15 +60,13 @@ def run_chains(
     states = np.empty((n, LANES), dtype=np.uint8)
     odds = np.empty(LANES)
     counter = np.empty(LANES, dtype=np.uint64)
-    step = np.empty(LANES, dtype=np.uint64)  # its own for every chain: streams do not overlap
+    step = np.empty(LANES, dtype=np.uint64)
     for lane in range(LANES):
-        row = np.uint64(first_row + lane)
-        counter[lane] = _mix(seed + _TWO * row)
-        step[lane] = _mix(seed + _TWO * row + _ONE) | _ONE
+        counter[lane], step[lane] = stream(seed, np.uint64(first_row + lane))
     for i in range(n):
         for lane in range(LANES):
             counter[lane] += step[lane]
-            states[i, lane] = _mix(counter[lane]) & _ONE
+            states[i, lane] = mix(counter[lane]) & _ONE
     for _ in range(sweeps):
         for i in range(n):
             near = slice(offsets[i], offsets[i + 1])
@@ -84,7 +74,7 @@ def run_chains(
             state = states[i]
             for lane in range(LANES):
                 counter[lane] += step[lane]
-                uniform = (_mix(counter[lane]) >> np.uint64(11)) * 2.0**-53
+                uniform = (mix(counter[lane]) >> np.uint64(11)) * 2.0**-53
                 state[lane] = uniform * (1.0 + odds[lane]) < 1.0
     for row_of_block in range(len(out)):
         for i in range(n):

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._jit import allocating_kernel, inline
-from ibmap.synthetic._kernels import LANES, _mix
+from ibmap._splitmix import mix, stream
+from ibmap.synthetic._kernels import LANES
 
-_ONE = np.uint64(1)
-_TWO = np.uint64(2)
 _SHIFT = np.uint64(11)
 _TO_UNIT = 2.0**-53
 
@@ -89,13 +88,11 @@ def run_tables(
     marks, rows = np.empty(LANES), np.empty(LANES, dtype=np.uint64)
     counter, step = np.empty(LANES, dtype=np.uint64), np.empty(LANES, dtype=np.uint64)
     for lane in range(LANES):
-        row = np.uint64(first_row + lane)
-        counter[lane] = _mix(seed + _TWO * row)
-        step[lane] = _mix(seed + _TWO * row + _ONE) | _ONE
+        counter[lane], step[lane] = stream(seed, np.uint64(first_row + lane))
     for i in range(n):
         for lane in range(LANES):
             counter[lane] += step[lane]
-            states[i, lane] = np.uint8((_mix(counter[lane]) >> _SHIFT) * _TO_UNIT * levels[i])
+            states[i, lane] = np.uint8((mix(counter[lane]) >> _SHIFT) * _TO_UNIT * levels[i])
     for _ in range(sweeps):
         for i in range(n):
             n_levels = levels[i]
@@ -110,7 +107,7 @@ def run_tables(
                 _exponentials(weights, marks, n_levels)
             for lane in range(LANES):
                 counter[lane] += step[lane]
-                marks[lane] = (_mix(counter[lane]) >> _SHIFT) * _TO_UNIT
+                marks[lane] = (mix(counter[lane]) >> _SHIFT) * _TO_UNIT
             _draw(weights, marks, n_levels, states[i])
     for row_of_block in range(len(out)):
         for i in range(n):

@@ -7,8 +7,8 @@ The slow twin is in ``tests/reference/worlds.py``.
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _splitmix
 from ibmap._jit import allocating_kernel, inline
-from ibmap.synthetic._kernels import _mix
 
 _ONE = np.uint64(1)
 _SHIFT = np.uint64(11)
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 def _uniform(stream: NDArray[np.uint64]) -> float:
     """Advance a stream (counter, step) and return a number from 0 to 1, 1 excluded."""
     stream[0] += stream[1]
-    return float((_mix(stream[0]) >> _SHIFT) * _TO_UNIT)
+    return float((_splitmix.mix(stream[0]) >> _SHIFT) * _TO_UNIT)
 
 
 @inline
@@ -52,7 +52,7 @@ def _drawn(weights: Floats, n_levels: np.uint64, uniform: float) -> int:
 @allocating_kernel
 def start_walk(seed: np.uint64, levels: Ints, state: NDArray[np.uint8], stream: NDArray[np.uint64]) -> None:
     """Put the chain into a uniform random state."""
-    stream[0], stream[1] = _mix(seed), _mix(seed + _ONE) | _ONE
+    stream[0], stream[1] = _splitmix.stream(seed, np.uint64(0))
     for i in range(len(levels)):
         state[i] = np.uint8(_uniform(stream) * levels[i])
 

@@ -11,6 +11,7 @@ from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Term = tuple[tuple[int, ...], Floats]  #: bits, and a value for all their values
 
 WIDEST = 20  #: bits of the largest table that the exact maximum may need
 
@@ -56,37 +57,65 @@ def sum_of_tables(rows: Ints, scopes: Ints, tables: Floats) -> Floats:
 def highest(scopes: Ints, tables: Floats) -> float | None:
     """Return the largest sum, by eliminating bit after bit; None if a table would become too large.
 
-    The bit that goes next is the one whose terms have the fewest bits in all. For a ring of n terms of k + 1
-    bits no table has more than 2 k + 1 bits, for a lattice hardly more than its shorter side.
+    For a ring of n terms of k + 1 bits no table has more than 2 k + 1 bits, for an open lattice hardly more
+    than its shorter side.
 
     Examples
     --------
     >>> highest(np.array([[0, 1], [1, 2], [2, 0]]), np.tile([0.0, 1.0, 1.0, 0.0], (3, 1)))  # an odd ring
     2.0
     """
-    d = scopes.shape[1]
-    terms = [
-        _term(bits, table.reshape((2,) * d)) for bits, table in zip(scopes.tolist(), tables, strict=True)
-    ]
-    left = sorted({bit for bits, _ in terms for bit in bits})
-    while left:
-        unions = {bit: sorted({b for bits, _ in terms if bit in bits for b in bits}) for bit in left}
-        bit = min(left, key=lambda b: (len(unions[b]), b))
-        union = unions[bit]
-        if len(union) > WIDEST:
-            return None
+    order = elimination_order(scopes)
+    if order is None:
+        return None
+    turn = {bit: k for k, bit in enumerate(order)}
+    waiting: list[list[Term]] = [[] for _ in order]  # each term with the first of its bits to go
+    for bits, table in zip(scopes.tolist(), tables, strict=True):
+        term = _term(bits, table.reshape((2,) * len(bits)))
+        waiting[min(turn[bit] for bit in bits)].append(term)
+    best = 0.0
+    for bit, terms in zip(order, waiting, strict=True):
+        union = sorted({b for bits, _ in terms for b in bits})
         total = np.zeros((1,) * len(union))
         for bits, table in terms:
-            if bit in bits:
-                total = total + table.reshape([2 if b in bits else 1 for b in union])
-        terms = [term for term in terms if bit not in term[0]]
-        rest = tuple(b for b in union if b != bit)
-        terms.append((rest, total.max(axis=union.index(bit))))
-        left.remove(bit)
-    return float(sum(table for _, table in terms))
+            total = total + table.reshape([2 if b in bits else 1 for b in union])
+        left = total.max(axis=union.index(bit))
+        union.remove(bit)
+        if union:
+            waiting[min(turn[b] for b in union)].append((tuple(union), left))
+        else:
+            best += float(left)
+    return best
 
 
-def _term(bits: Sequence[int], table: Floats) -> tuple[tuple[int, ...], Floats]:
+def elimination_order(scopes: Ints) -> list[int] | None:
+    """Return in which order the bits go: the one with the smaller tables of two that are tried.
+
+    Either the bit goes next that shares tables with the fewest others, or the first of all. None says that
+    both would need tables of too many bits.
+    """
+    near: dict[int, set[int]] = {bit: set() for bit in np.unique(scopes).tolist()}
+    for bits in scopes.tolist():
+        for bit in bits:
+            near[bit].update(bits)
+    orders = []
+    for fewest in (True, False):
+        left, order, widest = {bit: set(some) for bit, some in near.items()}, [], 0
+        while left:
+            bit = min(left, key=lambda b: (len(left[b]) if fewest else 0, b))
+            union = left.pop(bit)
+            widest = max(widest, len(union))
+            if widest > WIDEST:
+                break
+            order.append(bit)
+            for other in sorted(union - {bit}):
+                left[other] = (left[other] | union) - {bit}
+        else:
+            orders.append((widest, order))
+    return min(orders, key=lambda found: found[0])[1] if orders else None
+
+
+def _term(bits: Sequence[int], table: Floats) -> Term:
     """Return a table with its bits in ascending order."""
     order = np.argsort(bits)
     return tuple(bits[k] for k in order), table.transpose(order)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ibmap._random import RandomState, generator
 from ibmap.eda.problems.problem import Problem, check_number, check_size, graph_of_groups, variables
+from ibmap.errors import RequestError
 from ibmap.graph import Graph
 
 Ints = NDArray[np.int64]
@@ -70,6 +71,8 @@ def trap(n: int, k: int = 5, *, shuffled: bool = False, random_state: RandomStat
     """
     k = check_number(k, "k", 3, 5)
     size = check_size(n, "trap", k)
+    if not isinstance(shuffled, bool):
+        raise RequestError(f"shuffled must be true or false, not {shuffled!r}")
     order = generator(random_state).permutation(size) if shuffled else np.arange(size)
     blocks = order.reshape(-1, k)
     graph = graph_of_groups(size, blocks.tolist())

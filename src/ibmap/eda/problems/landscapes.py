@@ -30,7 +30,7 @@ def nk_landscape(n: int, k: int = 2, *, random_state: RandomState = 0) -> Proble
 def spin_glass(n: int, *, boundary: str = "open", random_state: RandomState = 0) -> Problem:
     """Ising spin glass: spins on a lattice, couplings +1 or -1 at random; minus the energy is maximised.
 
-    The optimum is exact where the lattice is narrow enough: sides up to about 20, open; 10, periodic.
+    The optimum is exact where the lattice is narrow enough: sides up to 19 if open, 9 if periodic.
 
     Examples
     --------

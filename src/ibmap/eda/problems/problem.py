@@ -43,7 +43,9 @@ class Problem:
         rows = np.asarray(solutions)
         if rows.ndim != 2 or rows.shape[1] != self.n:
             raise RequestError(f"{self.name} takes rows of {self.n} bits, not an array of shape {rows.shape}")
-        return self.function(rows)
+        if rows.dtype.kind not in "biuf" or not ((rows == 0) | (rows == 1)).all():
+            raise RequestError(f"{self.name} takes bits: every value must be 0 or 1")
+        return self.function(rows.astype(np.int64, copy=False))
 
     def __repr__(self) -> str:
         best = "unknown" if self.optimum is None else f"{self.optimum:g}"

@@ -26,7 +26,7 @@ def problem_names() -> tuple[str, ...]:
     return tuple(_PROBLEMS)
 
 
-def make_problem(name: str, n: int, *, random_state: RandomState = 0, **options: Any) -> Problem:
+def make_problem(name: str, n: int, /, *, random_state: RandomState = 0, **options: Any) -> Problem:
     """Make a problem of n bits; ``random_state`` draws what is random about it, if anything.
 
     Examples
@@ -41,12 +41,11 @@ def make_problem(name: str, n: int, *, random_state: RandomState = 0, **options:
     if name not in _PROBLEMS:
         raise RequestError(f"unknown problem {name!r}; there are {', '.join(_PROBLEMS)}")
     make = _PROBLEMS[name]
-    known = signature(make).parameters
+    parameters = signature(make).parameters
+    known = [option for option in parameters if option not in ("n", "random_state")]
     for option in options:
         if option not in known:
-            there = ", ".join(other for other in known if other not in ("n", "random_state"))
-            hint = f"; there is {there}" if there else ""
+            hint = f"; there is {', '.join(known)}" if known else ""
             raise RequestError(f"{name} has no option {option!r}{hint}")
-    if "random_state" in known:
-        options["random_state"] = random_state
-    return make(n, **options)
+    seeded = {"random_state": random_state} if "random_state" in parameters else {}
+    return make(n, **seeded, **options)
