@@ -8,7 +8,7 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from common import median, report, verdict
+from common import median, report, times, verdict
 from ibmap.eda import MOA, OwnNeighbours
 from ibmap.eda.conditionals import Conditionals
 from ibmap.eda.structure import learn_structure
@@ -25,15 +25,9 @@ def populations(rng: np.random.Generator) -> dict[str, NDArray[np.int64]]:
     return {"early": early, "late": (rng.random((SELECTED, N)) > 0.02).astype(np.int64)}
 
 
-def best(work: Callable[[], object], repeat: int = 15) -> float:
-    """Least processor seconds of several warm calls: others on the machine count as little as can be."""
-    work()
-    seconds = []
-    for _ in range(repeat):
-        began = process_time()
-        work()
-        seconds.append(process_time() - began)
-    return min(seconds)
+def best(work: Callable[[], object]) -> float:
+    """Least processor seconds of several warm calls."""
+    return float(times(work, 15, process_time)[0])
 
 
 def updates() -> None:

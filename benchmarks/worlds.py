@@ -8,7 +8,7 @@ from time import process_time
 
 import numpy as np
 
-from common import report, verdict
+from common import report, times, verdict
 from ibmap import CategoricalData, Graph, accuracy
 from ibmap.synthetic import FactorModel, random_network, sample
 
@@ -17,14 +17,8 @@ BAR = 20  # million updates per second
 
 
 def seconds_of(work: Callable[[], object], repeat: int = 9) -> float:
-    """Median seconds of the processor; one call before warms up."""
-    work()
-    seconds = []
-    for _ in range(repeat):
-        began = process_time()
-        work()
-        seconds.append(process_time() - began)
-    return float(np.median(seconds))
+    """Median seconds of the processor."""
+    return float(np.median(times(work, repeat, process_time)))
 
 
 def main() -> None:
