@@ -56,8 +56,8 @@ def say(kind: str, message: str) -> None:
     sys.stderr.write(f"ibmap: {kind}: {' '.join(message.splitlines())}\n")
 
 
-def _words(error: IbmapError | OSError) -> str:
-    """Return the message of an error in the words of the command line: options, not arguments of Python."""
+def _words(error: Warning | Exception | str) -> str:
+    """Return a message in the words of the command line: options, not arguments of Python."""
     if isinstance(error, OSError):
         where = f"{str(error.filename)!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror or error}"
@@ -70,7 +70,7 @@ def _words(error: IbmapError | OSError) -> str:
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     if issubclass(category, DataWarning):
-        say("warning", str(message))
+        say("warning", _words(message))
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,38 @@
+"""What is allowed but probably not meant, in words for a warning."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from ibmap.data._messages import first_few
+from ibmap.data.table import CategoricalData
+
+FEW_ROWS = 5  # per level: with fewer of them on average, a column says next to nothing when it is held fixed
+MANY_LEVELS = 20  # up to so many, a short table is the likelier reason
+SMALL = 10  # rows up to which all values may well be different
+
+
+def too_many_levels(data: CategoricalData, declared: Collection[str] = ()) -> str:
+    """Return what to say about columns with hardly any rows per level, "" if there is none.
+
+    Numbers that were not cut, identifiers, names and times look like that. Levels that were declared are
+    meant.
+
+    Examples
+    --------
+    >>> codes = np.array([np.arange(100), np.arange(100) % 2])
+    >>> too_many_levels(CategoricalData(codes, ("pay", "sex"), (tuple(range(100)), ("f", "m"))))
+    "too many levels for 100 rows: 'pay' (100); cut numbers with discretize='equal-width' or 'quantile', \
+or drop it"
+    """
+    levels, rows = data.cardinalities, data.n_rows
+    many = (levels > MANY_LEVELS) & (FEW_ROWS * levels > rows)
+    many |= (levels >= rows) & (rows >= SMALL)
+    found = [i for i in np.flatnonzero(many).tolist() if data.names[i] not in declared]
+    if not found:
+        return ""
+    it, its = ("it", "its") if len(found) == 1 else ("them", "their")
+    numbers = any(type(label) is int for i in found for label in data.levels[i][:1])
+    mend = "cut numbers with discretize='equal-width' or 'quantile'" if numbers else f"group {its} values"
+    columns = first_few([f"{data.names[i]!r} ({levels[i]})" for i in found])
+    return f"too many levels for {rows} rows: {columns}; {mend}, or drop {it}"
