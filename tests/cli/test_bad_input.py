@@ -123,7 +123,7 @@ def test_identifier_is_allowed_with_a_warning(ibmap, table, tmp_path):
     assert ran.code == 0
     assert ran.err == (
         "ibmap: warning: too many levels for 30 rows: 'id' (30); "
-        "cut numbers with --discretize 'equal-width' or 'quantile', or drop it\n"
+        "cut numbers with --discretize 'equal-width' or 'quantile', or --drop it\n"
     )
     assert ran.out.startswith('{"variables": ["id", "a", "b"]')
     names = sorted(path.name for path in (tmp_path / "out").iterdir())

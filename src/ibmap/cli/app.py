@@ -63,6 +63,7 @@ def _words(error: Warning | Exception | str) -> str:
         return f"{where}{error.strerror or error}"
     words = re.sub(r"\b(missing|discretize|bins)=(?=['\d])", r"--\1 ", str(error))
     words = words.replace("overwrite=True", "--force")
+    words = re.sub(r"\bdrop (?=(it|them|the columns?)\b)", "--drop ", words)
     for argument, option in _OPTIONS.items():
         words = re.sub(rf"\b{argument}\b", option, words)
     return words

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,19 @@ GZIP = b"\x1f\x8b"
 
 def read_file(path: Path) -> RawTable:
     """Return the table in a CSV (or other delimited text, perhaps gzipped) or Parquet file."""
+    return table_of(open_file(path))
+
+
+def table_of(frame: Any) -> RawTable:
+    """Return the table in the frame of a file; results about it come back in no frame of the user's."""
+    table = read_frame(frame)
+    if table is None:
+        raise DataError("there is no table in the file")
+    return replace(table, backend=None)
+
+
+def open_file(path: Path) -> Any:
+    """Return the polars frame that a file holds, its columns not yet looked at."""
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -31,11 +45,7 @@ def read_file(path: Path) -> RawTable:
     raw = _unpacked(path, raw).removeprefix(BOM)
     if not raw.strip():
         raise DataError(f"{str(path)!r} is empty")
-    frame = _parquet(path, raw) if raw.startswith(b"PAR1") else _text(path, raw)
-    table = read_frame(frame)
-    if table is None:
-        raise DataError(f"{str(path)!r} holds no table")
-    return RawTable(table.names, table.n_rows, table.matrix, table.columns)
+    return _parquet(path, raw) if raw.startswith(b"PAR1") else _text(path, raw)
 
 
 def _unpacked(path: Path, raw: bytes) -> bytes:

@@ -52,8 +52,8 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
     made = found.get("made_with") or {}
     how = {
-        key: value
-        for key in ("missing", "discretize", "bins")
+        key: _first_few(value) if isinstance(value, list) else value
+        for key in ("missing", "discretize", "bins", "drop", "only")
         if (value := found["data"].get(key)) != "error"
     }
     lines = [
@@ -70,6 +70,11 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         seed = "" if support.seed is None else f", seed {support.seed}"
         lines.append(("bootstrap", f"{counted(support.n_replicates, 'replicate')}{seed}"))
     return lines
+
+
+def _first_few(names: list[Any], at_most: int = 5) -> str:
+    rest = len(names) - at_most
+    return ", ".join(map(str, names[:at_most])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _search(result: Result) -> str:
