@@ -31,7 +31,8 @@ def load(
         last; or keep them as code -1, so that each test uses the rows complete in its own columns.
     discretize : {"equal-width", "quantile"}, optional
         How to cut columns with non-whole values, and numbers with more distinct values than bins, into
-        left-closed intervals (the last includes its right end). Without it such values are refused.
+        left-closed intervals (the last includes its right end). Without it such values are refused. A value
+        so frequent that it spans several quantiles is a bin of its own; the rest is cut into the other bins.
     bins : int or dict, optional
         The number of bins, by default ``int(1 + log2(N))`` for N values; or a dict from names to numbers of
         bins or to ascending edges. Edges beyond which values lie are inner: the outermost bin is then open.
