@@ -130,6 +130,14 @@ def test_identifier_is_allowed_with_a_warning(ibmap, table, tmp_path):
     assert names == sorted(FILES)
 
 
+def test_a_missing_line_of_names_is_told_before_what_comes_of_it(ibmap, table):
+    ran = ibmap("learn", table("39, State-gov, Male\n50, ?, Male\n38, State-gov, Female\n"))
+    assert ran.code == 1
+    warning, error = ran.err.splitlines()
+    assert warning.startswith("ibmap: warning: the first line of")
+    assert error.startswith("ibmap: error: missing values (NaN, null or empty cells) in 'State-gov' (1): ")
+
+
 @pytest.mark.parametrize(
     "arguments", [["learn"], ["learn", "x.csv", "--nothing"], ["fly"], ["learn", "x.csv", "--bins", "many"]]
 )

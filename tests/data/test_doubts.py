@@ -61,6 +61,41 @@ def test_one_warning_for_many_columns() -> None:
     ]
 
 
+HEADLESS = {
+    "census": ("39, State-gov, 77516, Male\n50, Private, 83311, Male\n38, State-gov, 215646, Female\n", 2),
+    "iris": ("5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n7.0,3.2,4.7,1.4,versicolor\n", 5),
+    "codes": ("3;1;2\n3;2;2\n1;1;1\n", 3),
+    "truths": ("true,false\nfalse,true\ntrue,false\n", 2),
+}
+NAMED = {
+    "names": "age,job\n39,State-gov\n50,Private\n",
+    "years": "country,2019,2020,2021\nPeru,3,4,5\nChile,1,2,3\n",
+    "numbered": "0,1,2,3\n0,1,2,3\n1,1,0,2\n",
+    "numbered from one": "1,2,3\n1,2,3\n1,1,2\n",
+    "one name is a value": "male,age,pay\nmale,1,2\nfemale,2,1\n",
+    "two columns": "smoker,age\nsmoker,1\nother,2\n",
+}
+
+
+@pytest.mark.parametrize("case", HEADLESS)
+def test_a_file_without_a_line_of_names(case: str, tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text(HEADLESS[case][0])
+    with pytest.warns(DataWarning, match="the first line of t.csv looks like values, not names: ") as caught:
+        load(path, discretize="quantile")
+    assert str(caught[0].message).count("', '") + 1 == HEADLESS[case][1]
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_a_file_with_names_gives_no_doubt(case: str, tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text(NAMED[case])
+    load(path)
+
+
+def test_frames_and_arrays_have_names_already() -> None:
+    load(pd.DataFrame([[3, 1], [3, 1]], columns=["3", "1"]))
+
+
 @pytest.mark.skipif(not TABLES.is_dir(), reason="no data folder: set IBMAP_DATA")
 @pytest.mark.parametrize("discretize", [None, "equal-width", "quantile"])
 @pytest.mark.parametrize("path", sorted(TABLES.glob("*.csv")), ids=lambda path: path.stem)
@@ -78,5 +113,6 @@ def test_only_numbers_and_identifiers_of_the_papers_tables(path: Path, discretiz
     said = " ".join(str(warning.message) for warning in caught)
     named = {name for name in names if repr(name) in said}
     meant = {name for name in named if (path.stem, name) in IDENTIFIERS}
+    assert "first line" not in said
     assert all(kinds[name] == "numeric" for name in named - meant)
     assert discretize is None or named == meant

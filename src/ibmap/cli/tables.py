@@ -24,28 +24,28 @@ def read_table(file: Path, given: Mapping[str, Any]) -> tuple["CategoricalData",
     """
     from ibmap.data.files import open_file
 
-    frame = open_file(Path("/dev/stdin") if str(file) == "-" else file)
+    frame, doubt = open_file(Path("/dev/stdin") if str(file) == "-" else file)
     about = {"path": file, **{name: given[name] for name in HOW}}
     for name in ("drop", "only"):
         about[name] = _named(given[name], frame.columns)
-    return _loaded(frame, about), about
+    return _loaded(frame, doubt, about), about
 
 
 def read_again(file: Path, about: Mapping[str, Any]) -> "CategoricalData":
     """Load a table in the way that a result remembers."""
     from ibmap.data.files import open_file
 
-    return _loaded(open_file(file), {"missing": "error", **about})
+    return _loaded(*open_file(file), {"missing": "error", **about})
 
 
-def _loaded(frame: Any, about: Mapping[str, Any]) -> "CategoricalData":
+def _loaded(frame: Any, doubt: str, about: Mapping[str, Any]) -> "CategoricalData":
     from ibmap.data import load
     from ibmap.data.files import table_of
 
     drop, only = ([str(name) for name in about.get(key) or ()] for key in ("drop", "only"))
     dropped, wanted = set(drop), set(only or frame.columns)
     kept = [name for name in frame.columns if name in wanted and name not in dropped]
-    table = table_of(frame.select(kept))
+    table = table_of(frame.select(kept), doubt)
     return load(table, missing=about["missing"], discretize=about.get("discretize"), bins=about.get("bins"))
 
 

@@ -1,10 +1,11 @@
 """What is allowed but probably not meant, in words for a warning."""
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
-from ibmap.data._messages import first_few
+from ibmap.data._messages import first_few, listing
 from ibmap.data.table import CategoricalData
 
 FEW_ROWS = 5  # per level: with fewer of them on average, a column says next to nothing when it is held fixed
@@ -36,3 +37,38 @@ or drop it"
     mend = "cut numbers with discretize='equal-width' or 'quantile'" if numbers else f"group {its} values"
     columns = first_few([f"{data.names[i]!r} ({levels[i]})" for i in found])
     return f"too many levels for {rows} rows: {columns}; {mend}, or drop {it}"
+
+
+def names_like_values(frame: Any, file: str) -> str:
+    """Return what to say about a text file whose first line seems to be a row, "" if it holds names.
+
+    Half of the names, and two, must look like values of their columns: texts that are there again, numbers
+    that are there again or have a fraction. Numbered columns (0, 1, 2, ...) are named so.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> names_like_values(pl.DataFrame({"39": [50, 39], "Private": ["State-gov", "Private"]}), "p.csv")
+    "the first line of p.csv looks like values, not names: '39', 'Private'; write the names above it"
+    >>> names_like_values(pl.DataFrame({"age": [50, 38], "job": ["State-gov", "Private"]}), "p.csv")
+    ''
+    """
+    names = frame.columns
+    if any(names == [str(i + start) for i in range(len(names))] for start in (0, 1)):
+        return ""
+    found = [name for name in names if _is_value(name, frame[name])]
+    if len(found) < max(2, len(names) / 2):
+        return ""
+    said = f"the first line of {file} looks like values, not names: {listing(found)}"
+    return f"{said}; write the names above it"
+
+
+def _is_value(name: str, column: Any) -> bool:
+    """Whether the name of a column looks like one of its values."""
+    if not column.dtype.is_numeric():
+        return bool((column.cast(str) == name).any())
+    try:
+        number = float(name)
+    except ValueError:
+        return False
+    return number != np.floor(number) or bool((column == number).any())

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ibmap.data.doubts import names_like_values
 from ibmap.data.frames import read_frame
 from ibmap.data.raw import RawTable, check_shape, duplicate_names
 from ibmap.errors import DataError
@@ -21,19 +22,19 @@ GZIP = b"\x1f\x8b"
 
 def read_file(path: Path) -> RawTable:
     """Return the table in a CSV (or other delimited text, perhaps gzipped) or Parquet file."""
-    return table_of(open_file(path))
+    return table_of(*open_file(path))
 
 
-def table_of(frame: Any) -> RawTable:
+def table_of(frame: Any, doubt: str = "") -> RawTable:
     """Return the table in the frame of a file; results about it come back in no frame of the user's."""
     table = read_frame(frame)
     if table is None:
         raise DataError("there is no table in the file")
-    return replace(table, backend=None)
+    return replace(table, backend=None, doubt=doubt)
 
 
-def open_file(path: Path) -> Any:
-    """Return the polars frame that a file holds, its columns not yet looked at."""
+def open_file(path: Path) -> tuple[Any, str]:
+    """Return the polars frame that a file holds, with columns of any type, and a doubt about it."""
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -45,7 +46,10 @@ def open_file(path: Path) -> Any:
     raw = _unpacked(path, raw).removeprefix(BOM)
     if not raw.strip():
         raise DataError(f"{str(path)!r} is empty")
-    return _parquet(path, raw) if raw.startswith(b"PAR1") else _text(path, raw)
+    if raw.startswith(b"PAR1"):
+        return _parquet(path, raw), ""
+    frame = _text(path, raw)
+    return frame, names_like_values(frame, path.name)
 
 
 def _unpacked(path: Path, raw: bytes) -> bytes:

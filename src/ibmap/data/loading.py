@@ -62,6 +62,8 @@ def load(
     if isinstance(source, CategoricalData):
         return source
     table = read(source)
+    if table.doubt:
+        warnings.warn(table.doubt, DataWarning, stacklevel=2)
     encoded, declared = None, set[str]()
     if table.matrix is not None and discretize is None and bins is None:
         encoded = encode_matrix(table.matrix)
