@@ -63,8 +63,8 @@ def test_infinities_are_refused_under_every_policy(refused, table, policy):
         (["--test", "chi-square"], "IBMAP-HC sums log posteriors"),
         (["--test", "g-square", "--prior", "0.3"], "the g-square test has no option --prior"),
         (["--prior", "1"], "strictly between 0 and 1"),
-        (["--prior-counts", "none"], "prior_counts must be"),
-        (["--prior-counts", "-1"], "prior_counts must be positive"),
+        (["--prior-counts", "none"], "--prior-counts must be"),
+        (["--prior-counts", "-1"], "--prior-counts must be positive"),
         (["--combine", "sum"], "combine must be 'slices' or 'global'"),
         (["--slices", "some"], "slices must be 'observed' or 'all'"),
         (["--patience", "-1"], "patience must be 0 or more"),
@@ -139,7 +139,14 @@ def test_a_missing_line_of_names_is_told_before_what_comes_of_it(ibmap, table):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["learn"], ["learn", "x.csv", "--nothing"], ["fly"], ["learn", "x.csv", "--bins", "many"]]
+    "arguments",
+    [
+        ["learn"],
+        ["learn", "x.csv", "--nothing"],
+        ["fly"],
+        ["learn", "x.csv", "--bins", "many"],
+        ["learn", "x.csv", "--bins", "age=2,pay"],
+    ],
 )
 def test_usage_errors_leave_with_2(ibmap, arguments):
     ran = ibmap(*arguments)

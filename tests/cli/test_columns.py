@@ -95,3 +95,18 @@ def test_advice_names_the_option(ibmap, people):
     )
     ran = ibmap("learn", people, "--missing", "category")
     assert ran.err.endswith("pass --discretize 'equal-width' or 'quantile', or --drop it\n")
+
+
+def test_bins_by_column(ibmap, people, tmp_path):
+    out = tmp_path / "out"
+    given = ["--only", "id,weight,smoke", "--discretize", "quantile", "--bins", "weight=2, id=3"]
+    assert ibmap("learn", people, "--out", out, *given).code == 0
+    known = read_result(out)
+    assert {name: len(levels) for name, levels in known.content["levels"].items()} == {
+        "id": 3,
+        "weight": 2,
+        "smoke": 2,
+    }
+    assert known.content["data"]["bins"] == {"weight": 2, "id": 3}
+    assert "bins weight=2, id=3, only id, weight, smoke" in dict(header(known))["data"]
+    assert ibmap("explain", out, "id", "weight").code == 0

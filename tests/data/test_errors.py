@@ -141,7 +141,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "missing type": ({"missing": ["drop"]}, "missing must be"),
     "discretize": (
         {"discretize": "kmeans"},
-        "discretize must be 'equal-width', 'quantile' or None, not 'kmeans'",
+        "discretize must be None, 'equal-width' or 'quantile', not 'kmeans'",
     ),
     "one bin": ({"discretize": "quantile", "bins": 1}, "bins must be at least 2, not 1"),
     "no method": ({"bins": 3}, "bins=3 needs a method"),

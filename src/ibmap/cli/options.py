@@ -1,5 +1,6 @@
 """Options that verbs share, and what they become: a graph, a learner, a test."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,11 +46,34 @@ Missing = Annotated[
 Discretize = Annotated[
     str | None, typer.Option(metavar="KIND", help="Cut continuous columns: equal-width or quantile.")
 ]
-Bins = Annotated[int | None, typer.Option(metavar="K", help="Number of bins [1 + log2 of the rows].")]
+Bins = Annotated[
+    str | None,
+    typer.Option(
+        metavar="K",
+        callback=lambda text: bins_of(text),
+        help="Number of bins [1 + log2 of the rows], or by column: age=5,pay=3.",
+    ),
+]
+_BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
 Drop = Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out; repeat.")]
 Only = Annotated[list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+
+
+def bins_of(text: str | None) -> Any:
+    """Return the number of bins, or the numbers by column; names may hold commas.
+
+    Examples
+    --------
+    >>> bins_of("4"), bins_of("age=5, height, cm=3")
+    (4, {'age': 5, 'height, cm': 3})
+    """
+    if text is None or text.strip().removeprefix("-").isdecimal():
+        return text and int(text)
+    if not re.fullmatch(rf"({_BINS_OF_ONE})+", text):
+        raise typer.BadParameter(f"{text!r} is neither a number nor a list such as age=5,pay=3")
+    return {name.strip(): int(number) for name, number in re.findall(_BINS_OF_ONE, text)}
 
 
 def read_graph(path: Path) -> "Graph":

@@ -21,7 +21,7 @@ METHODS = ("equal-width", "quantile")
 def check_bins(method: str | None, bins: Any) -> None:
     """Refuse an unknown method, and bins that make no sense, before any data is read."""
     if method is not None and method not in METHODS:
-        raise DataError(f"discretize must be 'equal-width', 'quantile' or None, not {method!r}")
+        raise DataError(f"discretize must be None, 'equal-width' or 'quantile', not {method!r}")
     if bins is None:
         return
     entries = list(bins.values()) if isinstance(bins, Mapping) else [bins]
