@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import warnings
 from pathlib import Path
 
@@ -43,6 +44,19 @@ def test_hardly_any_rows_per_level(kind: type) -> None:
         load({"x": many, "y": values % 2})
     assert ("cut numbers with discretize=" in str(caught[0].message)) == (kind is int)
     assert ("group its values, or drop it" in str(caught[0].message)) == (kind is not int)
+
+
+@pytest.mark.parametrize("form", ["{:,}", "${}", "{} %", "{},5"])
+def test_numbers_that_came_as_text(form: str) -> None:
+    values = [form.format(1000 + k) for k in range(60)]
+    with pytest.warns(DataWarning, match=f"write numbers such as {re.escape(repr(values[0]))} with digits"):
+        load({"x": values, "y": [0] * 60})
+
+
+def test_words_among_numbers() -> None:
+    values = [*map(str, range(60)), "unknown", "-"]
+    with pytest.warns(DataWarning, match="'-', 'unknown' are no numbers: leave such cells empty"):
+        load({"x": values, "y": [0] * 62})
 
 
 def test_short_tables_may_have_few_rows_per_level() -> None:

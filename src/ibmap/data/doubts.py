@@ -1,6 +1,7 @@
 """What is allowed but probably not meant, in words for a warning."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from ibmap.data.table import CategoricalData
 
 FEW_ROWS = 5  # per level: with fewer of them on average, a column says next to nothing when it is held fixed
 MANY_LEVELS = 20  # up to so many, a short table is the likelier reason
+PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+NUMBER = re.compile(rf"\W?\s?[-+]?\d[\d.,' ]*\s?\W?|{PLAIN.pattern}", re.IGNORECASE)  # 12,345 and $5 and 7 %
 SMALL = 10  # rows up to which all values may well be different
 
 
@@ -33,10 +36,35 @@ or drop it"
     if not found:
         return ""
     it, its = ("it", "its") if len(found) == 1 else ("them", "their")
-    numbers = any(type(label) is int for i in found for label in data.levels[i][:1])
-    mend = "cut numbers with discretize='equal-width' or 'quantile'" if numbers else f"group {its} values"
+    labels = [data.levels[i] for i in found]
+    mend = next(filter(None, map(_no_plain_numbers, labels)), f"group {its} values")
+    if any(type(column[0]) is int for column in labels):
+        mend = "cut numbers with discretize='equal-width' or 'quantile'"
     columns = first_few([f"{data.names[i]!r} ({levels[i]})" for i in found])
     return f"too many levels for {rows} rows: {columns}; {mend}, or drop {it}"
+
+
+def _no_plain_numbers(labels: tuple[Hashable, ...]) -> str:
+    """Return how to write numbers that came as text, "" if labels are no such numbers.
+
+    Examples
+    --------
+    >>> _no_plain_numbers(("1,250", "2,500", "750"))
+    "write numbers such as '1,250' with digits and a decimal point only"
+    >>> _no_plain_numbers((*map(str, range(1500, 1550)), "unknown"))
+    "'unknown' is no number: leave such cells empty"
+    >>> _no_plain_numbers(("2020-01-01", "2020-01-02"))
+    ''
+    """
+    texts = [label for label in labels if isinstance(label, str)]
+    words = [text for text in texts if not NUMBER.fullmatch(text)]
+    dressed = [text for text in texts if not PLAIN.fullmatch(text)]
+    if len(words) > len(texts) // 10 or not dressed:
+        return ""
+    if not words:
+        return f"write numbers such as {dressed[0]!r} with digits and a decimal point only"
+    are = "is no number" if len(words) == 1 else "are no numbers"
+    return f"{listing(words, at_most=3)} {are}: leave such cells empty"
 
 
 def names_like_values(frame: Any, file: str) -> str:
