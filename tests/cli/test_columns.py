@@ -97,6 +97,13 @@ def test_advice_names_the_option(ibmap, people):
     assert ran.err.endswith("pass --discretize 'equal-width' or 'quantile', or --drop it\n")
 
 
+def test_what_was_said_when_learning_is_not_said_again(ibmap, people, tmp_path):
+    out = tmp_path / "out"
+    assert "warning" in ibmap("learn", people, "--only", "id,smoke", "--out", out).err
+    ran = ibmap("explain", out, "id", "smoke")
+    assert (ran.code, ran.err) == (0, "")
+
+
 def test_bins_by_column(ibmap, people, tmp_path):
     out = tmp_path / "out"
     given = ["--only", "id,weight,smoke", "--discretize", "quantile", "--bins", "weight=2, id=3"]

@@ -1,10 +1,12 @@
 """The table that a verb works on: which columns of the file, and what becomes of them."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ibmap.cli.names import variables
+from ibmap.errors import DataWarning
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
@@ -32,10 +34,12 @@ def read_table(file: Path, given: Mapping[str, Any]) -> tuple["CategoricalData",
 
 
 def read_again(file: Path, about: Mapping[str, Any]) -> "CategoricalData":
-    """Load a table in the way that a result remembers."""
+    """Load a table in the way that a result remembers; what is doubtful about it was said then."""
     from ibmap.data.files import open_file
 
-    return _loaded(*open_file(file), {"missing": "error", **about})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return _loaded(*open_file(file), {"missing": "error", **about})
 
 
 def _loaded(frame: Any, doubt: str, about: Mapping[str, Any]) -> "CategoricalData":
