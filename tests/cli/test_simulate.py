@@ -74,7 +74,7 @@ def test_the_files_are_what_learn_and_evaluate_read(ibmap, tmp_path):
     [
         ([*RANDOM, "--tau", 12], "tau must lie between 0 and --variables - 1"),
         ([*RANDOM, "--variables", 0], "tau must lie between"),
-        ([*RANDOM, "--rows", 0], "--rows and sweeps must be at least 1: got 0 and 5"),
+        ([*RANDOM, "--rows", 0], "--rows and --sweeps must be at least 1: got 0 and 5"),
         ([*RANDOM, "--sweeps", 0], "sweeps must be at least 1"),
         ([*RANDOM, "--thin", 0], "thin must be at least 1"),
         ([*RANDOM, "--levels", 1], "levels must lie between 2 and 256, not 1"),
@@ -84,7 +84,7 @@ def test_the_files_are_what_learn_and_evaluate_read(ibmap, tmp_path):
         ([*ISING, "--variables", -2], "a lattice needs at least one variable"),
         ([*ISING, "--boundary", "torus"], "unknown boundary 'torus'"),
         ([*ISING, "--couplings", "none"], "unknown couplings 'none'"),
-        ([*ISING, "--strength", "nan"], "strength and field must be finite"),
+        ([*ISING, "--strength", "nan"], "--strength and --field must be finite"),
     ],
 )
 def test_bad_requests_are_one_line_and_write_nothing(ibmap, tmp_path, arguments, words):

@@ -58,6 +58,48 @@ def test_every_value_lies_in_its_interval(values: list[float], k: int, method: s
     assert set(codes) == set(range(len(data.levels[0])))
 
 
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0] * 6 + [0.5, 1.5, 2.0, 3.0, 7.25]), min_size=2, max_size=60),
+    st.lists(st.floats(-10, 10), max_size=30),
+    st.integers(2, 12),
+)
+def test_repeated_values_swallow_no_quantiles(lumps: list[float], others: list[float], k: int) -> None:
+    values = np.array([*lumps, *others, 0.125])
+    table = {"x": values, "y": [0] * len(values)}
+    data = load(table, discretize="quantile", bins=k)
+    codes, edges = data.codes[0], data.bin_edges["x"]
+    assert data.cardinalities[0] <= min(k, len(edges) - 1)
+    assert data.cardinalities[0] > 1 or (values == 0.125).all()
+    assert set(codes.tolist()) == set(range(data.cardinalities[0]))
+    assert (np.diff(codes[np.argsort(values)]) >= 0).all()
+    assert (np.diff(edges[:-1]) > 0).all()
+    assert edges[-2] <= edges[-1] == values.max()
+    again = load(table, bins={"x": edges})
+    assert (again.levels, again.codes.tolist()) == (data.levels, data.codes.tolist())
+    quantiles = np.quantile(values, np.linspace(0, 1, k + 1))
+    if (np.diff(quantiles) > 0).all():
+        assert edges == tuple(quantiles.tolist())
+    for value in quantiles[1:][np.diff(quantiles) == 0]:  # those have a bin of their own
+        assert len(set(values[codes == codes[values == value][0]])) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "k", "levels"),
+    [
+        ([0] * 95 + [1, 2, 3, 4, 5], 4, ("[0, 1)", "[1, 2.33333)", "[2.33333, 3.66667)", "[3.66667, 5]")),
+        ([0] * 95 + [1, 2, 3, 4, 5], 2, ("[0, 1)", "[1, 5]")),
+        ([9] * 95 + [1, 2, 3, 4, 5], 2, ("[1, 9)", "[9, 9]")),
+        ([40] * 60 + [*range(20)] + [*range(50, 80)], 4, ("[0, 40)", "[40, 50)", "[50, 64.5)", "[64.5, 79]")),
+        ([0.5] * 9 + [0.75], 4, ("[0.5, 0.75)", "[0.75, 0.75]")),
+        ([0] * 50 + [7] * 40 + [*range(10)], 3, ("[0, 1)", "[1, 7)", "[7, 9]")),
+    ],
+)
+def test_a_frequent_value_is_a_bin_of_its_own(values: list[float], k: int, levels: tuple[str, ...]) -> None:
+    data = load({"x": values, "y": [0] * len(values)}, discretize="quantile", bins=k)
+    assert data.levels[0] == levels
+
+
 def test_number_of_bins_by_default() -> None:
     data = load({"x": SKEWED, "y": SKEWED > 1}, discretize="quantile")
     assert data.cardinalities.tolist() == [int(1 + np.log2(400)), 2]
@@ -73,13 +115,13 @@ def test_only_numbers_with_many_values_are_cut() -> None:
             "many floats": np.arange(n) // 2 * 1.0,
             "halves": np.arange(n) % 2 / 2,
             "flag": np.arange(n) % 2 == 0,
-            "word": [str(i // 2) for i in range(n)],
+            "word": [str(i // 4) for i in range(n)],
             "category": pd.Categorical(np.arange(n) // 2),
         }
     )
     data = load(frame, discretize="equal-width", bins=4)
     assert list(data.bin_edges) == ["many", "many floats", "halves"]
-    assert data.cardinalities.tolist() == [4, 4, 4, 4, 2, 2, 30, 30]
+    assert data.cardinalities.tolist() == [4, 4, 4, 4, 2, 2, 15, 30]
     assert data.levels[0] == data.levels[1] == (0, 1, 2, 3)
     array = load(frame[["few", "many"]].to_numpy(), discretize="equal-width", bins=4)
     assert list(array.bin_edges) == ["x1"]

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 
 from ibmap.data import load
-from ibmap.errors import DataError, DataWarning, IbmapError, UnknownVariableError
+from ibmap.errors import DataError, IbmapError, UnknownVariableError
 
 DAYS = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]
 OBJECTS: dict[str, tuple[Callable[[], Any], str]] = {
@@ -141,7 +141,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "missing type": ({"missing": ["drop"]}, "missing must be"),
     "discretize": (
         {"discretize": "kmeans"},
-        "discretize must be 'equal-width', 'quantile' or None, not 'kmeans'",
+        "discretize must be None, 'equal-width' or 'quantile', not 'kmeans'",
     ),
     "one bin": ({"discretize": "quantile", "bins": 1}, "bins must be at least 2, not 1"),
     "no method": ({"bins": 3}, "bins=3 needs a method"),
@@ -168,19 +168,6 @@ def test_bins_for_an_unknown_or_non_numeric_column() -> None:
         load(table, discretize="quantile", bins={"aeg": 3})
     with pytest.raises(DataError, match="column 'word', which holds no numbers"):
         load(table, discretize="quantile", bins={"word": 3})
-
-
-def test_as_many_levels_as_rows_is_allowed_with_a_warning() -> None:
-    frame = {"id": list(range(10)), "y": [0, 1] * 5}
-    with pytest.warns(DataWarning, match=r"as many levels as rows \(10\) in 'id'") as caught:
-        data = load(frame)
-    assert caught[0].filename == __file__
-    assert data.cardinalities.tolist() == [10, 2]
-    with pytest.warns(DataWarning, match="'x0'") as caught:
-        load(np.column_stack([np.arange(12), np.zeros(12, int)]))
-    assert caught[0].filename == __file__
-    load({"id": list(range(9)), "y": [0] * 9})  # few rows: no warning
-    load(pd.DataFrame({"c": pd.Categorical(["a"] * 10, list("abcdefghijkl")), "y": [0] * 10}))  # declared
 
 
 def test_all_errors_of_users_are_value_errors() -> None:

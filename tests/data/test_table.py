@@ -64,18 +64,18 @@ def test_index_and_indices() -> None:
 @pytest.mark.parametrize("step", [1, 1000])
 @pytest.mark.parametrize("kind", ["array", "columns"])
 def test_dtype_switches_with_the_number_of_levels(n_levels: int, dtype: str, step: int, kind: str) -> None:
-    column = np.tile(np.arange(n_levels) * step, 2)
+    column = np.tile(np.arange(n_levels) * step, 5)
     other = np.zeros_like(column)
     data = load(np.column_stack([column, other]) if kind == "array" else {"a": column, "b": other})
     assert data.codes.dtype == dtype
-    assert np.array_equal(data.codes[0], np.tile(np.arange(n_levels), 2))
+    assert np.array_equal(data.codes[0], np.tile(np.arange(n_levels), 5))
     assert not data.has_missing
 
 
 def test_a_category_of_missing_values_counts_as_a_level() -> None:
-    column = np.tile(np.arange(128.0), 2)
+    column = np.tile(np.arange(128.0), 5)
     column[column == 127] = np.nan
-    data = load({"a": column, "b": np.zeros(256)}, missing="category")
+    data = load({"a": column, "b": np.zeros(640)}, missing="category")
     assert data.cardinalities.tolist() == [128, 1]
     assert data.codes.dtype == np.int16
 

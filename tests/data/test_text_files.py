@@ -74,3 +74,63 @@ def test_a_quote_that_is_never_closed_is_named(tmp_path, header):
     path.write_text(f"{header}\n0,1\n1,0\n")
     with pytest.raises(DataError, match=r"the header of open.csv opens a quote that is never closed"):
         load(path)
+
+
+TEXT = "x;y\n0;caf\u00e9\n1;tea\n1;tea\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        TEXT.encode("utf-8-sig"),
+        TEXT.encode("utf-16"),
+        b"\xfe\xff" + TEXT.encode("utf-16-be"),
+        TEXT.replace("\n", "\r\n").encode(),
+        TEXT.replace("\n", "\r").encode(),
+        TEXT.replace("\n", ";\n").encode(),
+        (TEXT + "\n\n").encode(),
+        ("\n" + TEXT.replace(";", " ; ")).encode(),
+    ],
+)
+def test_the_same_table_as_many_programs_write_it(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(raw)
+    data = load(path)
+    assert data.names == ("x", "y")
+    assert data.levels == ((0, 1), ("caf\u00e9", "tea"))
+    assert data.codes.tolist() == [[0, 1, 1], [0, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"PK\x03\x04\x14\0", "t.csv is an Excel workbook or another zip archive: save the table as CSV"),
+        (b'[{"a": 1, "b": 2}]', "t.csv is JSON: "),
+        (b"<!DOCTYPE html><table>", "t.csv is HTML or XML: "),
+        (b"a b\n1 2\n", r"1 feature\(s\), 'a b': .* at least two variables, with a comma, a semicolon"),
+        (
+            b"My survey\n\na,b\n1,2\n",
+            "line 3 of t.csv has 2 fields where the header has 1; the first line",
+        ),
+        (
+            b"My survey,,\na,b,c\n1,2,3\n",
+            "2 columns have no name in the first line of t.csv",
+        ),
+        (b'a,b\n1,"2\n3,4\n5,6\n', "t.csv"),
+        (
+            b'a,b,c\n"1,2,3\n4,5,6\n',
+            "line 2 of t.csv has 1 field where the header has 3: is a quote",
+        ),
+        (b"a,b,c\n1,2,\n2,1,\n", "no value at all in 'c': drop the column$"),
+        (b"\xff\xfea", "not UTF-8 text, nor UTF-16"),
+    ],
+)
+def test_files_that_are_no_table(tmp_path: Path, raw: bytes, words: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(raw)
+    with pytest.raises(DataError, match=words):
+        load(path)
+    if "no value" in words:
+        with pytest.raises(DataError, match=words):
+            load(path, missing="drop")
+        assert load(path, missing="category").cardinalities.tolist() == [2, 2, 1]

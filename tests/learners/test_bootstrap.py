@@ -20,7 +20,7 @@ from ibmap.learners.bootstrap import bootstrap, resampled
 
 
 @parametrize_with_checks([Bootstrap(n_replicates=3)])
-@pytest.mark.filterwarnings("ignore:as many levels as rows", "ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:too many levels", "ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)
 

@@ -18,7 +18,7 @@ CODES, CARDS = random_table(300, 6, 3, 0.0, seed=13)
 
 
 @parametrize_with_checks([IBMAP()])
-@pytest.mark.filterwarnings("ignore:as many levels as rows", "ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:too many levels", "ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_finds_nothing_to_object_to(estimator: IBMAP, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 

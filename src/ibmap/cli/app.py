@@ -1,6 +1,5 @@
 """The typer application: which verbs there are, and what becomes of their errors."""
 
-import re
 import sys
 import warnings
 from typing import Annotated, Any
@@ -20,12 +19,8 @@ from ibmap.cli.report import report
 from ibmap.cli.reproduce import reproduce
 from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
+from ibmap.cli.wording import arguments_of, in_options
 from ibmap.errors import DataWarning, IbmapError
-
-#: arguments of Python in messages, and what they are called here
-_OPTIONS = {"n_jobs": "--jobs", "n_rows": "--rows", "n_variables": "--variables", "log_odds": "--log-odds",
-    "population_size": "--population", "max_neighbours": "--max-neighbours",
-}  # fmt: skip
 
 
 class Verbs(TyperGroup):
@@ -36,12 +31,12 @@ class Verbs(TyperGroup):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("always", DataWarning)
-                warnings.showwarning = _show_warning
+                warnings.showwarning = lambda message, kind, *_, **__: self._warn(ctx, message, kind)
                 return super().invoke(ctx)
         except BrokenPipeError:  # the reader has seen enough; typer knows what to do
             raise
         except (IbmapError, OSError) as error:
-            say("error", _words(error))
+            say("error", self._in_options(ctx, _words(error)))
             raise typer.Exit(1) from None
         except MemoryError:
             say("error", "not enough memory for this table")
@@ -50,27 +45,26 @@ class Verbs(TyperGroup):
             sys.stderr.write("ibmap: interrupted\n")
             raise typer.Exit(130) from None
 
+    def _warn(self, ctx: Any, message: Warning | str, kind: type[Warning]) -> None:
+        if issubclass(kind, DataWarning):
+            say("warning", self._in_options(ctx, str(message)))
+
+    def _in_options(self, ctx: Any, message: str) -> str:
+        verb = self.get_command(ctx, ctx.invoked_subcommand or "")
+        return in_options(message, arguments_of(verb)) if verb is not None else message
+
 
 def say(kind: str, message: str) -> None:
     """Write one line to stderr."""
     sys.stderr.write(f"ibmap: {kind}: {' '.join(message.splitlines())}\n")
 
 
-def _words(error: IbmapError | OSError) -> str:
-    """Return the message of an error in the words of the command line: options, not arguments of Python."""
+def _words(error: Exception) -> str:
+    """Return what a user should know about an error."""
     if isinstance(error, OSError):
         where = f"{str(error.filename)!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror or error}"
-    words = re.sub(r"\b(missing|discretize|bins)=(?=['\d])", r"--\1 ", str(error))
-    words = words.replace("overwrite=True", "--force")
-    for argument, option in _OPTIONS.items():
-        words = re.sub(rf"\b{argument}\b", option, words)
-    return words
-
-
-def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    if issubclass(category, DataWarning):
-        say("warning", str(message))
+    return str(error)
 
 
 def _version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ibmap._words import listed
-from ibmap.cli import folder, options, screen, search_options
+from ibmap.cli import folder, options, screen, search_options, tables
 from ibmap.cli.knowledge import Option as Known
 
 FILES = ("support.csv", "averaged.json")  #: what --out writes
@@ -40,6 +40,8 @@ def bootstrap(
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
+    drop: options.Drop = None,
+    only: options.Only = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Replicates at a time; -1: cores.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
     force: options.Force = False,
@@ -52,7 +54,7 @@ def bootstrap(
     from ibmap.support import support_content
 
     with folder.output_folder(out, FILES, force):
-        data = options.read_table(file, missing, discretize, bins)
+        data, _ = tables.read_table(file, locals())
         search = search_options.chosen_search(locals(), data)
         with screen.bar("replicates") as advance:
             found = bootstrapped(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, quick, screen
+from ibmap.cli import options, quick, screen, tables
 from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
 
@@ -43,6 +43,8 @@ def evaluate(
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
+    drop: options.Drop = None,
+    only: options.Only = None,
     as_json: options.Json = False,
 ) -> None:
     """Compare a learned graph with the truth, with unseen data, or with both."""
@@ -57,7 +59,7 @@ def evaluate(
         quick.import_numba()
         from ibmap.metrics import accuracy
 
-        table = options.read_table(data, missing, discretize, bins)
+        table, _ = tables.read_table(data, locals())
         how = options.chosen_test(test, table, **about_test)
         number = int(queries) if queries.isdecimal() else queries
         with screen.bar("queries") as advance:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ibmap.cli import options, quick
+from ibmap.cli import options, quick, tables
 from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def read_again(known: "Result", data: Path | None) -> "CategoricalData":
     path = data or Path(str(about["path"]))
     if not path.exists():
         raise RequestError(f"there is no table {str(path)!r} any more: pass --data FILE")
-    how = about.get("missing", "error"), about.get("discretize"), about.get("bins")
-    table = options.read_table(path, *how)
+    table = tables.read_again(path, about)
     now, then = (table.n_rows, table.names), (known.learned.n_rows, known.learned.graph.names)
     if now != then:
         names = ", of other names" * (now[0] == then[0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap._words import listed
-from ibmap.cli import folder, options, screen, search_options
+from ibmap.cli import folder, options, screen, search_options, tables
 from ibmap.cli.knowledge import Option as Known
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def learn(
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
+    drop: options.Drop = None,
+    only: options.Only = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the search there; go on if it is there.")
@@ -53,13 +55,12 @@ def learn(
     """Learn a network from a file, show it and write it."""
     options.chosen_learner(learner)  # an unknown one is refused before the table is read
     with folder.output_folder(out, FILES, force):
-        data = options.read_table(file, missing, discretize, bins)
+        data, about = tables.read_table(file, locals())
         search = search_options.chosen_search(locals(), data, n_jobs=jobs, checkpoint=checkpoint)
         with screen.progress() as callback:
             learned = search(data, callback)
         if out is not None:
-            source = {"path": file, "missing": missing, "discretize": discretize, "bins": bins}
-            files = result_files(learned, data, search.test, source, search.said)
+            files = result_files(learned, data, search.test, about, search.said)
             folder.write_together(out, files)
     show(learned, as_json, top)
     if out is not None and not as_json:

@@ -1,5 +1,6 @@
-"""Options that verbs share, and what they become: a table, a graph, a test, names."""
+"""Options that verbs share, and what they become: a graph, a learner, a test."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,18 +46,34 @@ Missing = Annotated[
 Discretize = Annotated[
     str | None, typer.Option(metavar="KIND", help="Cut continuous columns: equal-width or quantile.")
 ]
-Bins = Annotated[int | None, typer.Option(metavar="K", help="Number of bins [1 + log2 of the rows].")]
+Bins = Annotated[
+    str | None,
+    typer.Option(
+        metavar="K",
+        callback=lambda text: bins_of(text),
+        help="Number of bins [1 + log2 of the rows], or by column: age=5,pay=3.",
+    ),
+]
+_BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
+Drop = Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out; repeat.")]
+Only = Annotated[list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 
 
-def read_table(file: Path, missing: str, discretize: str | None, bins: int | None) -> "CategoricalData":
-    """Load the table."""
-    from ibmap.data import load
+def bins_of(text: str | None) -> Any:
+    """Return the number of bins, or the numbers by column; names may hold commas.
 
-    if str(file) == "-":
-        file = Path("/dev/stdin")
-    return load(file, missing=missing, discretize=discretize, bins=bins)
+    Examples
+    --------
+    >>> bins_of("4"), bins_of("age=5, height, cm=3")
+    (4, {'age': 5, 'height, cm': 3})
+    """
+    if text is None or text.strip().removeprefix("-").isdecimal():
+        return text and int(text)
+    if not re.fullmatch(rf"({_BINS_OF_ONE})+", text):
+        raise typer.BadParameter(f"{text!r} is neither a number nor a list such as age=5,pay=3")
+    return {name.strip(): int(number) for name, number in re.findall(_BINS_OF_ONE, text)}
 
 
 def read_graph(path: Path) -> "Graph":
@@ -113,58 +130,3 @@ def _number_or_word(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def variables(text: str, data: "CategoricalData") -> list[str]:
-    """Return the variables in a list with commas; a name may hold commas where that is unambiguous.
-
-    Examples
-    --------
-    >>> from ibmap.data import load
-    >>> table = load({"age": [0, 1], "height, cm": [1, 0]})
-    >>> variables("height, cm,age", table)
-    ['height, cm', 'age']
-    """
-    parts = text.split(",")
-    ways: list[list[list[str]]] = [[[]]]  # ways[k]: how the first k parts can be read; two are one too many
-    for end in range(1, len(parts) + 1):
-        found = []
-        for start in range(end):
-            name = _known(",".join(parts[start:end]), data)
-            found += [[*way, name] for way in ways[start] if name is not None]
-        ways.append(found[:2])
-    if len(ways[-1]) > 1:
-        one, other = (" and ".join(map(repr, way)) for way in ways[-1])
-        raise RequestError(f"{text!r} can mean {one}, or {other}: name the variables one by one")
-    return ways[-1][0] if ways[-1] else [data.names[data.index(part.strip())] for part in parts]
-
-
-def pair(text: str, option: str, data: "CategoricalData") -> tuple[str, str]:
-    """Return the two variables of an edge "X,Y"; either name may hold commas.
-
-    Examples
-    --------
-    >>> from ibmap.data import load
-    >>> pair("height, cm,age", "--require", load({"age": [0, 1], "height, cm": [1, 0]}))
-    ('height, cm', 'age')
-    """
-    parts = text.split(",")
-    cuts = [(",".join(parts[:k]), ",".join(parts[k:])) for k in range(1, len(parts))]
-    if not cuts:
-        raise RequestError(f"{option} takes two variables with a comma between them, not {text!r}")
-    known = [(_known(x, data), _known(y, data)) for x, y in cuts]
-    found = [(x, y) for x, y in known if x is not None and y is not None]
-    if len(found) > 1:
-        raise RequestError(f"{option} {text!r} can be read in {len(found)} ways: rename a variable")
-    if found:
-        return found[0]
-    best = max(range(len(cuts)), key=lambda k: sum(name is not None for name in known[k]))
-    for name, exact in zip(cuts[best], known[best], strict=True):
-        if exact is None:
-            data.index(name.strip())  # raises, with the nearest name as advice
-    raise RequestError(f"{option} {text!r} does not name two variables")
-
-
-def _known(name: str, data: "CategoricalData") -> str | None:
-    """Return the variable of this name, spaces around it aside."""
-    return next((n for n in (name, name.strip()) if n in data._positions), None)

@@ -10,6 +10,7 @@ import typer
 
 from ibmap.cli import options
 from ibmap.cli.knowledge import read_knowledge
+from ibmap.cli.names import pair
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def chosen_search(given: Mapping[str, Any], data: "CategoricalData", **more: Any
     wishes |= {name: given[name] for name in OPTIONS}
     wishes["start"] = options.read_graph(given["start"]) if given["start"] is not None else None
     for kind, option in (("required", "require"), ("forbidden", "forbid")):
-        edges = [options.pair(text, f"--{option}", data) for text in given[option] or []]
+        edges = [pair(text, f"--{option}", data) for text in given[option] or []]
         wishes[kind] = [*known.edges(kind), *edges] or None
     return Search(function, test, _supported(function, given["learner"], {**wishes, **more}))
 

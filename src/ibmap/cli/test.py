@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen
+from ibmap.cli import names, options, screen, tables
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -33,13 +33,15 @@ def answer(
     missing: options.Missing = "error",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
+    drop: options.Drop = None,
+    only: options.Only = None,
     as_json: options.Json = False,
 ) -> None:
     """Ask one question of a file and show the answer."""
     about_test = options.of_test(locals())
-    data = options.read_table(file, missing, discretize, bins)
+    data, _ = tables.read_table(file, locals())
     chosen = options.chosen_test(how, data, **about_test)
-    known = [name for text in given or [] for name in options.variables(text, data)]
+    known = [name for text in given or [] for name in names.variables(text, data.names)]
     check_question(x, y, known, data)
     outcome = ask(data, chosen, x, y, known)
     if as_json:

@@ -1,6 +1,6 @@
 """Words for users that more than one file needs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ibmap.errors import DataError
 
@@ -15,9 +15,13 @@ def listing(names: Iterable[object], at_most: int = 5) -> str:
     >>> listing("abcdefg", at_most=3)
     "'a', 'b', 'c' and 4 more"
     """
-    quoted = [repr(name) for name in names]
-    rest = len(quoted) - at_most
-    return ", ".join(quoted) if rest <= 0 else f"{', '.join(quoted[:at_most])} and {rest} more"
+    return first_few([repr(name) for name in names], at_most)
+
+
+def first_few(words: Sequence[str], at_most: int = 5) -> str:
+    """Return words in a row, the first few of them when there are many."""
+    rest = len(words) - at_most
+    return ", ".join(words) if rest <= 0 else f"{', '.join(words[:at_most])} and {rest} more"
 
 
 def wrong_type(name: str, kind: str) -> DataError:

@@ -1,7 +1,7 @@
 """Numbers → intervals: equal-width, quantile, or edges that the user gives."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ METHODS = ("equal-width", "quantile")
 def check_bins(method: str | None, bins: Any) -> None:
     """Refuse an unknown method, and bins that make no sense, before any data is read."""
     if method is not None and method not in METHODS:
-        raise DataError(f"discretize must be 'equal-width', 'quantile' or None, not {method!r}")
+        raise DataError(f"discretize must be None, 'equal-width' or 'quantile', not {method!r}")
     if bins is None:
         return
     entries = list(bins.values()) if isinstance(bins, Mapping) else [bins]
@@ -45,7 +45,10 @@ def _are_edges(entry: Any) -> bool:
         edges = np.asarray(list(entry), dtype=np.float64)
     except (TypeError, ValueError):
         return False
-    return bool(edges.ndim == 1 and edges.size and (np.diff(edges) > 0).all() and not np.isnan(edges).any())
+    if edges.ndim != 1 or not edges.size or np.isnan(edges).any():
+        return False
+    steps = np.diff(edges)
+    return bool((steps[:-1] > 0).all() and (steps[-1:] >= 0).all())  # the last bin may be a single value
 
 
 def discretize_columns(
@@ -111,25 +114,54 @@ def equal_width_edges(values: NDArray[Any], k: int) -> Edges:
     (0.5, 1.5, 2.5, 3.5, 4.5)
     """
     low, high = float(values.min()), float(values.max())
-    return _distinct(np.linspace(low, high, k + 1))
+    edges = np.unique(np.linspace(low, high, k + 1)).tolist()
+    return tuple(edges) if len(edges) > 1 else (low, high)  # a constant column: one bin
 
 
 def quantile_edges(values: NDArray[Any], k: int) -> Edges:
-    """Return the k-quantiles, linearly interpolated, equal ones merged.
+    """Return the k-quantiles, linearly interpolated; a value that spans several of them is a bin of its own.
 
     Examples
     --------
     >>> quantile_edges(np.array([0.5, 1.0, 2.0, 8.0, 9.0]), 2)
     (0.5, 2.0, 9.0)
-    >>> quantile_edges(np.array([0.5, 0.5, 0.5, 0.5, 9.0]), 4)
-    (0.5, 9.0)
+    >>> quantile_edges(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.5, 3.0, 9.0]), 3)
+    (0.0, 1.0, 2.75, 9.0)
     """
-    return _distinct(np.quantile(values.astype(np.float64), np.linspace(0.0, 1.0, k + 1)))
+    values = np.sort(values.astype(np.float64))
+    return (*_left_ends(values, k), float(values[-1]))
 
 
-def _distinct(edges: NDArray[np.float64]) -> Edges:
-    merged = np.unique(edges).tolist()
-    return (merged[0], merged[0]) if len(merged) == 1 else tuple(merged)  # a constant column: one bin
+def _left_ends(values: NDArray[np.float64], k: int) -> list[float]:
+    """Return where at most k bins of some sorted values begin."""
+    quantiles = np.quantile(values, np.linspace(0.0, 1.0, k + 1))
+    repeated = quantiles[1:][np.diff(quantiles) <= 0]
+    if k == 1 or not len(repeated):
+        return quantiles[:-1].tolist()  # type: ignore[no-any-return]
+    distinct = np.unique(values)
+    if len(distinct) <= k:
+        return distinct.tolist()  # type: ignore[no-any-return]
+    heavy = np.unique(repeated)
+    first, last = (np.searchsorted(values, heavy, side=side).tolist() for side in ("left", "right"))
+    rest = [values[i:j] for i, j in zip([0, *last], [*first, len(values)], strict=True)]
+    shares = _shares([len(part) for part in rest], k - len(heavy))
+    ends = [_left_ends(part, share) for part, share in zip(rest, shares, strict=True) if share]
+    return sorted([*heavy.tolist(), *chain.from_iterable(ends)])
+
+
+def _shares(sizes: list[int], bins: int) -> list[int]:
+    """Return how many bins each part gets: one if it has rows, further ones where bins are fullest.
+
+    Examples
+    --------
+    >>> _shares([10, 0, 31], 5)
+    [1, 0, 4]
+    """
+    shares = [min(size, 1) for size in sizes]
+    for _ in range(bins - sum(shares) if any(sizes) else 0):
+        fullest = max(range(len(sizes)), key=lambda j: sizes[j] / max(shares[j], 1))
+        shares[fullest] += 1
+    return shares
 
 
 def cut(column: Numeric, edges: Edges) -> Coded:

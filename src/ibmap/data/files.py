@@ -4,51 +4,41 @@ import csv
 import io
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ibmap.data.doubts import names_like_values
 from ibmap.data.frames import read_frame
-from ibmap.data.raw import RawTable, check_shape, duplicate_names
+from ibmap.data.raw import RawTable, duplicate_names
+from ibmap.data.unpacking import read_bytes
 from ibmap.errors import DataError
 
 SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
-BOM = b"\xef\xbb\xbf"
-GZIP = b"\x1f\x8b"
 
 
 def read_file(path: Path) -> RawTable:
     """Return the table in a CSV (or other delimited text, perhaps gzipped) or Parquet file."""
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"there is no file {str(path)!r}") from None
-    except IsADirectoryError:
-        raise DataError(f"{str(path)!r} is a directory, not a file") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
-    raw = _unpacked(path, raw).removeprefix(BOM)
-    if not raw.strip():
-        raise DataError(f"{str(path)!r} is empty")
-    frame = _parquet(path, raw) if raw.startswith(b"PAR1") else _text(path, raw)
+    return table_of(*open_file(path))
+
+
+def table_of(frame: Any, doubt: str = "") -> RawTable:
+    """Return the table in the frame of a file; results about it come back in no frame of the user's."""
     table = read_frame(frame)
     if table is None:
-        raise DataError(f"{str(path)!r} holds no table")
-    return RawTable(table.names, table.n_rows, table.matrix, table.columns)
+        raise DataError("there is no table in the file")
+    return replace(table, backend=None, doubt=doubt)
 
 
-def _unpacked(path: Path, raw: bytes) -> bytes:
-    """Undo gzip, whatever the file is called."""
-    if not raw.startswith(GZIP):
-        return raw
-    import gzip
-    import zlib
-
-    try:
-        return gzip.decompress(raw)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{str(path)!r} is not a whole gzip file: {error}") from None
+def open_file(path: Path) -> tuple[Any, str]:
+    """Return the polars frame that a file holds, with columns of any type, and a doubt about it."""
+    raw = read_bytes(path)
+    if raw.startswith(b"PAR1"):
+        return _parquet(path, raw), ""
+    frame = _text(path, raw)
+    return frame, names_like_values(frame, path.name)
 
 
 def _parquet(path: Path, raw: bytes) -> Any:
@@ -67,8 +57,7 @@ def _text(path: Path, raw: bytes) -> Any:
     separator = "\t" if ".tsv" in path.suffixes else sniff(header)
     first = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
     names = tuple(name.strip() for name in first)
-    if len(set(names)) < len(names):
-        raise duplicate_names(names, f" in the first line of {path.name}, which must hold the names")
+    _check_names(path, names)
     try:
         frame = _scan(raw, separator)
     except pl.exceptions.PolarsError as error:
@@ -78,12 +67,27 @@ def _text(path: Path, raw: bytes) -> Any:
         raise DataError(
             f"{path.name} has a header but no rows: found 0 sample(s) while a minimum of 1 is required"
         )
-    check_shape(len(frame), names)
     # polars fills short rows with nulls, so the separators are counted: no row may lack one
     if b'"' in raw or raw.count(separator.encode()) != (len(frame) + 1) * (len(names) - 1):
         blank = _check_lines(path, raw, separator, len(names))
         frame = frame.filter([row not in blank for row in range(len(frame))]) if blank else frame
+    if len(names) == 1:
+        raise DataError(
+            f"{path.name} has 1 feature(s), {names[0]!r}: structure learning needs at least two variables, "
+            "with a comma, a semicolon, a tab or | between them"
+        )
+    if not names[-1] and frame[frame.columns[-1]].null_count() == len(frame):
+        frame = frame[:, :-1]  # every line ends with a separator
     return _without_blanks(_unquoted(frame, names))
+
+
+def _check_names(path: Path, names: tuple[str, ...]) -> None:
+    """Refuse a first line that cannot hold the names of a table's columns."""
+    where = f"in the first line of {path.name}, which must hold the names"
+    if names.count("") > 1:
+        raise DataError(f"{names.count('')} columns have no name {where}")
+    if len(set(names)) < len(names):
+        raise duplicate_names(names, f" {where}")
 
 
 def _unquoted(frame: Any, names: tuple[str, ...]) -> Any:
@@ -176,10 +180,11 @@ def _check_lines(path: Path, raw: bytes, separator: str, n_columns: int) -> set[
     try:
         for i, row in enumerate(reader):
             if row and len(row) != n_columns:
-                raise DataError(
-                    f"line {line} of {path.name} has {len(row)} field{'s' if len(row) > 1 else ''} "
-                    f"where the header has {n_columns}"
-                )
+                said = f"line {line} of {path.name} has {len(row)} field{'s' if len(row) > 1 else ''} "
+                said += f"where the header has {n_columns}"
+                if skipped + reader.line_num > line:
+                    said += ": is a quote not closed?"
+                raise DataError(said + "; the first line must hold the names" * (n_columns == 1))
             if not row:
                 blank.add(i - 1)
             line = skipped + reader.line_num + 1

@@ -5,17 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ibmap.data._messages import listing
 from ibmap.data.arrays import encode_matrix
 from ibmap.data.columns import Coded, Column, encode_numbers
 from ibmap.data.discretize import Bins, check_bins, discretize_columns
+from ibmap.data.doubts import too_many_levels
 from ibmap.data.missing import apply_policy, check_finite, check_policy, with_category
 from ibmap.data.raw import RawTable
 from ibmap.data.sources import read
 from ibmap.data.table import CategoricalData, smallest_dtype
 from ibmap.errors import DataWarning
-
-MANY_ROWS = 10  # in fewer rows, all values being different is no sign of an identifier
 
 
 def load(
@@ -33,7 +31,8 @@ def load(
         last; or keep them as code -1, so that each test uses the rows complete in its own columns.
     discretize : {"equal-width", "quantile"}, optional
         How to cut columns with non-whole values, and numbers with more distinct values than bins, into
-        left-closed intervals (the last includes its right end). Without it such values are refused.
+        left-closed intervals (the last includes its right end). Without it such values are refused. A value
+        so frequent that it spans several quantiles is a bin of its own; the rest is cut into the other bins.
     bins : int or dict, optional
         The number of bins, by default ``int(1 + log2(N))`` for N values; or a dict from names to numbers of
         bins or to ascending edges. Edges beyond which values lie are inner: the outermost bin is then open.
@@ -63,6 +62,8 @@ def load(
     if isinstance(source, CategoricalData):
         return source
     table = read(source)
+    if table.doubt:
+        warnings.warn(table.doubt, DataWarning, stacklevel=2)
     encoded, declared = None, set[str]()
     if table.matrix is not None and discretize is None and bins is None:
         encoded = encode_matrix(table.matrix)
@@ -70,7 +71,9 @@ def load(
         data = CategoricalData(encoded[0], table.names, encoded[1], backend=table.backend)
     else:
         data, declared = _load_columns(table, missing, discretize, bins)
-    _warn_of_identifiers(data, declared)
+    doubt = too_many_levels(data, declared)
+    if doubt:
+        warnings.warn(doubt, DataWarning, stacklevel=2)
     return data
 
 
@@ -95,18 +98,3 @@ def _load_columns(
 def _coded(column: Column, missing: str) -> Coded:
     coded = column if isinstance(column, Coded) else encode_numbers(column)
     return with_category(coded) if missing == "category" else coded
-
-
-def _warn_of_identifiers(data: CategoricalData, declared: set[str]) -> None:
-    """Warn of columns with as many levels as rows: each row is its own category."""
-    if data.n_rows < MANY_ROWS:
-        return
-    found = [data.names[i] for i in np.flatnonzero(data.cardinalities >= data.n_rows)]
-    found = [name for name in found if name not in declared]
-    if found:
-        warnings.warn(
-            f"as many levels as rows ({data.n_rows}) in {listing(found)}: it looks like an identifier; "
-            "consider dropping it",
-            DataWarning,
-            stacklevel=3,
-        )

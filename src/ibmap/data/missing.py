@@ -35,6 +35,8 @@ def apply_policy(columns: list[Column], policy: str) -> list[Column]:
     absent = {column.name: mask for column in columns if (mask := column.missing) is not None}
     if not absent:
         return columns
+    if policy != "category" and (empty := [name for name, mask in absent.items() if mask.all()]):
+        raise DataError(f"no value at all in {listing(empty)}: drop the column{'s' * (len(empty) > 1)}")
     if policy == "error":
         counted = [f"{name!r} ({int(mask.sum())})" for name, mask in absent.items()]
         more = f" and {len(counted) - 5} more columns" if len(counted) > 5 else ""
@@ -47,8 +49,6 @@ def apply_policy(columns: list[Column], policy: str) -> list[Column]:
         if not keep.any():
             raise DataError("missing='drop' leaves no row: every row has a missing value")
         return [column.rows(keep) for column in columns]
-    if policy == "testwise" and (empty := [name for name, mask in absent.items() if mask.all()]):
-        raise DataError(f"no value at all in {listing(empty)}: drop the column")
     return columns
 
 

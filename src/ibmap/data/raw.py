@@ -13,13 +13,14 @@ from ibmap.errors import DataError
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Names, and either a ``matrix`` of shape (rows, columns) or ``columns``."""
+    """Names, and either a ``matrix`` of shape (rows, columns) or ``columns``; ``doubt`` is for a warning."""
 
     names: tuple[str, ...]
     n_rows: int
     matrix: NDArray[Any] | None = None
     columns: tuple[Column, ...] = ()
     backend: str | None = None
+    doubt: str = ""
 
     def __post_init__(self) -> None:
         check_shape(self.n_rows, self.names)

@@ -29,6 +29,8 @@ def read(source: Any) -> RawTable:
         from ibmap.data.files import read_file
 
         return read_file(Path(os.fspath(source)))
+    if isinstance(source, RawTable):
+        return source
     if isinstance(source, np.ndarray):
         return _read_array(source)
     if type(source).__module__.partition(".")[0] in ("scipy", "sparse"):  # some of them are mappings

@@ -52,8 +52,8 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
     made = found.get("made_with") or {}
     how = {
-        key: value
-        for key in ("missing", "discretize", "bins")
+        key: _in_words(value)
+        for key in ("missing", "discretize", "bins", "drop", "only")
         if (value := found["data"].get(key)) != "error"
     }
     lines = [
@@ -70,6 +70,16 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         seed = "" if support.seed is None else f", seed {support.seed}"
         lines.append(("bootstrap", f"{counted(support.n_replicates, 'replicate')}{seed}"))
     return lines
+
+
+def _in_words(value: Any, at_most: int = 5) -> Any:
+    """Return a list, or numbers by name, as they are typed; the first few if there are many."""
+    if isinstance(value, dict):
+        value = [f"{name}={number}" for name, number in value.items()]
+    if not isinstance(value, list):
+        return value
+    rest = len(value) - at_most
+    return ", ".join(map(str, value[:at_most])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _search(result: Result) -> str:

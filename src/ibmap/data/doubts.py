@@ -1,0 +1,102 @@
+"""What is allowed but probably not meant, in words for a warning."""
+
+import re
+from collections.abc import Collection, Hashable
+from typing import Any
+
+import numpy as np
+
+from ibmap.data._messages import first_few, listing
+from ibmap.data.table import CategoricalData
+
+FEW_ROWS = 5  # per level: with fewer of them on average, a column says next to nothing when it is held fixed
+MANY_LEVELS = 20  # up to so many, a short table is the likelier reason
+PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+NUMBER = re.compile(rf"\W?\s?[-+]?\d[\d.,' ]*\s?\W?|{PLAIN.pattern}", re.IGNORECASE)  # 12,345 and $5 and 7 %
+SMALL = 10  # rows up to which all values may well be different
+
+
+def too_many_levels(data: CategoricalData, declared: Collection[str] = ()) -> str:
+    """Return what to say about columns with hardly any rows per level, "" if there is none.
+
+    Numbers that were not cut, identifiers, names and times look like that. Levels that were declared are
+    meant.
+
+    Examples
+    --------
+    >>> codes = np.array([np.arange(100), np.arange(100) % 2])
+    >>> too_many_levels(CategoricalData(codes, ("pay", "sex"), (tuple(range(100)), ("f", "m"))))
+    "too many levels for 100 rows: 'pay' (100); cut numbers with discretize='equal-width' or 'quantile', \
+or drop it"
+    """
+    levels, rows = data.cardinalities, data.n_rows
+    many = (levels > MANY_LEVELS) & (FEW_ROWS * levels > rows)
+    many |= (levels >= rows) & (rows >= SMALL)
+    found = [i for i in np.flatnonzero(many).tolist() if data.names[i] not in declared]
+    if not found:
+        return ""
+    it, its = ("it", "its") if len(found) == 1 else ("them", "their")
+    labels = [data.levels[i] for i in found]
+    mend = next(filter(None, map(_no_plain_numbers, labels)), f"group {its} values")
+    if any(type(column[0]) is int for column in labels):
+        mend = "cut numbers with discretize='equal-width' or 'quantile'"
+    columns = first_few([f"{data.names[i]!r} ({levels[i]})" for i in found])
+    return f"too many levels for {rows} rows: {columns}; {mend}, or drop {it}"
+
+
+def _no_plain_numbers(labels: tuple[Hashable, ...]) -> str:
+    """Return how to write numbers that came as text, "" if labels are no such numbers.
+
+    Examples
+    --------
+    >>> _no_plain_numbers(("1,250", "2,500", "750"))
+    "write numbers such as '1,250' with digits and a decimal point only"
+    >>> _no_plain_numbers((*map(str, range(1500, 1550)), "unknown"))
+    "'unknown' is no number: leave such cells empty"
+    >>> _no_plain_numbers(("2020-01-01", "2020-01-02"))
+    ''
+    """
+    texts = [label for label in labels if isinstance(label, str)]
+    words = [text for text in texts if not NUMBER.fullmatch(text)]
+    dressed = [text for text in texts if not PLAIN.fullmatch(text)]
+    if len(words) > len(texts) // 10 or not dressed:
+        return ""
+    if not words:
+        return f"write numbers such as {dressed[0]!r} with digits and a decimal point only"
+    are = "is no number" if len(words) == 1 else "are no numbers"
+    return f"{listing(words, at_most=3)} {are}: leave such cells empty"
+
+
+def names_like_values(frame: Any, file: str) -> str:
+    """Return what to say about a text file whose first line seems to be a row, "" if it holds names.
+
+    Half of the names, and two, must look like values of their columns: texts that are there again, numbers
+    that are there again or have a fraction. Numbered columns (0, 1, 2, ...) are named so.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> names_like_values(pl.DataFrame({"39": [50, 39], "Private": ["State-gov", "Private"]}), "p.csv")
+    "the first line of p.csv looks like values, not names: '39', 'Private'; write the names above it"
+    >>> names_like_values(pl.DataFrame({"age": [50, 38], "job": ["State-gov", "Private"]}), "p.csv")
+    ''
+    """
+    names = frame.columns
+    if any(names == [str(i + start) for i in range(len(names))] for start in (0, 1)):
+        return ""
+    found = [name for name in names if _is_value(name, frame[name])]
+    if len(found) < max(2, len(names) / 2):
+        return ""
+    said = f"the first line of {file} looks like values, not names: {listing(found)}"
+    return f"{said}; write the names above it"
+
+
+def _is_value(name: str, column: Any) -> bool:
+    """Whether the name of a column looks like one of its values."""
+    if not column.dtype.is_numeric():
+        return bool((column.cast(str) == name).any())
+    try:
+        number = float(name)
+    except ValueError:
+        return False
+    return number != np.floor(number) or bool((column == number).any())
