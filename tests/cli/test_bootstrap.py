@@ -37,6 +37,23 @@ def test_the_screen_and_the_files(ibmap, survey, tmp_path):
     assert ibmap(*again, "--force").code == 0
 
 
+def test_subsamples_say_so_everywhere(ibmap, survey, tmp_path):
+    options = ["--replicates", 6, "--subsample", 0.63]
+    ran = ibmap("bootstrap", survey, *options, "--out", tmp_path)
+    assert ran.out.startswith("1 edge in more than 50% of 6 replicates of 63% of the rows; the whole")
+    result = json.loads(ibmap("bootstrap", survey, *options, "--json").out)
+    assert result == json.loads((tmp_path / "averaged.json").read_text())
+    assert result["subsample"] == 0.63
+    net = Bootstrap(IBMAP(), 6, random_state=0, subsample=0.63).fit(survey)
+    assert [tuple(row) for row in result["support"]] == net.support_.rows()
+    assert ibmap("learn", survey, "--out", tmp_path).code == 0
+    assert ibmap("report", tmp_path, "--force").code == 0
+    assert "6 replicates of 63% of the rows, seed 0" in (tmp_path / "report.html").read_text()
+    ran = ibmap("bootstrap", survey, "--subsample", 1.5)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "ibmap: error: --subsample must lie between 0 and 1, as 0.63 does, not 1.5\n"
+
+
 def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_path):
     out = tmp_path / "result"
     assert ibmap("learn", survey, "--out", out).code == 0
@@ -71,7 +88,7 @@ def test_the_options_of_learn_give_the_network_of_learn(ibmap, survey, tmp_path,
 
 
 def test_learn_and_bootstrap_have_the_same_options_of_the_search():
-    own = {"replicates", "seed", "threshold", "checkpoint"}
+    own = {"replicates", "subsample", "seed", "threshold", "checkpoint"}
     assert signature(learn).parameters.keys() ^ signature(bootstrap).parameters.keys() == own
 
 

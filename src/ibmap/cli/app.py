@@ -24,7 +24,7 @@ from ibmap.errors import DataWarning, IbmapError
 
 #: arguments of Python in messages, and what they are called here
 _OPTIONS = {"n_jobs": "--jobs", "n_rows": "--rows", "n_variables": "--variables", "log_odds": "--log-odds",
-    "population_size": "--population", "max_neighbours": "--max-neighbours",
+    "population_size": "--population", "max_neighbours": "--max-neighbours", "subsample": "--subsample",
 }  # fmt: skip
 
 

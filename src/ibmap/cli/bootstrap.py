@@ -33,6 +33,10 @@ def bootstrap(
     forbid: search_options.Forbid = None,
     knowledge: Known = None,
     replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100,
+    subsample: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Draw this share of the rows, none twice [all, some twice]."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the draws.")] = 0,
     threshold: Annotated[
         float, typer.Option(metavar="T", min=0, max=1, help="Support that the averaged network asks for.")
@@ -56,7 +60,13 @@ def bootstrap(
         search = search_options.chosen_search(locals(), data)
         with screen.bar("replicates") as advance:
             found = bootstrapped(
-                data, search, n_replicates=replicates, random_state=seed, n_jobs=jobs, advance=advance
+                data,
+                search,
+                n_replicates=replicates,
+                random_state=seed,
+                subsample=subsample,
+                n_jobs=jobs,
+                advance=advance,
             )
         content = support_content(found, threshold, seed)
         text = json.dumps(content, ensure_ascii=False)
@@ -71,11 +81,13 @@ def bootstrap(
 
 def show(content: dict[str, Any], out: Path | None, top: int) -> None:
     """Print the support."""
+    from ibmap.support import replicates
+
     console, rows, threshold = screen.console(), content["support"], content["threshold"]
     edges = screen.counted(len(content["edges"]), "edge")
     share = f"more than {threshold:.0%}" if threshold < 1 else "all"
     console.print(
-        f"{edges} in {share} of {screen.counted(content['n_replicates'], 'replicate')}; "
+        f"{edges} in {share} of {replicates(content['n_replicates'], content['subsample'])}; "
         f"the whole table has {len(content['whole'])}",
         style="bold",
     )
