@@ -20,9 +20,15 @@ from ibmap.learners.bootstrap import bootstrap
 from ibmap.synthetic import simulate_random
 
 SHARES = (None, 0.5, 0.63, 0.8)
-VARIABLES, TAUS, SEEDS, REPLICATES = (30, 50), (2, 4), range(5), 100
+SEEDS, REPLICATES = range(5), 100
 LEARN = partial(ibmap_hc, patience=5)
+#: variables, taus; levels, rows: sparse worlds, and dense ones, whose slices are small in spite of many rows
+KINDS = [
+    *product([((30, 50), (2, 4))], (2, 4), (200, 600, 2000)),
+    *product([((12,), (4, 6))], (2, 5), (20_000,)),
+]
 
+Ints = tuple[int, ...]
 Floats = NDArray[np.float64]
 Weighed = tuple[Floats, Floats, float]  #: weights of pairs, whether they are edges, edges of a replicate
 
@@ -34,10 +40,10 @@ def posteriors(learned: Learned) -> Floats:
     return np.exp((logs + logs.T) / 2)
 
 
-def measured(levels: int, n_rows: int) -> list[dict[str, object]]:
+def measured(variables: Ints, taus: Ints, levels: int, n_rows: int) -> list[dict[str, object]]:
     """One row for each way to weigh edges, over all networks of this kind."""
     found: dict[str, list[Weighed]] = defaultdict(list)
-    for n, tau, seed in product(VARIABLES, TAUS, SEEDS):
+    for n, tau, seed in product(variables, taus, SEEDS):
         world = simulate_random(n, tau, n_rows, levels=levels, random_state=seed)
         upper, data = np.triu_indices(n, 1), load(world.data)
         true = world.graph.adjacency[upper]
@@ -49,7 +55,7 @@ def measured(levels: int, n_rows: int) -> list[dict[str, object]]:
             name = "bootstrap" if share is None else f"subsample {share}"
             found[name].append((support[upper], true, edges))
         found["posterior"].append((posteriors(drawn.learned)[upper], true, 1.0))
-    about = {"levels": levels, "rows": n_rows}
+    about = {"n": _listed(variables), "tau": _listed(taus), "levels": levels, "rows": n_rows}
     return [{**about, "weight": name, **summary(rows)} for name, rows in found.items()]
 
 
@@ -66,9 +72,12 @@ def summary(rows: list[Weighed]) -> dict[str, object]:
     }
 
 
+def _listed(numbers: Ints) -> str:
+    return " ".join(map(str, numbers))
+
+
 def main() -> None:
-    kinds = product((2, 4), (200, 600, 2000))
-    report("support", [row for levels, n_rows in kinds for row in measured(levels, n_rows)])
+    report("support", [row for some, levels, n_rows in KINDS for row in measured(*some, levels, n_rows)])
 
 
 if __name__ == "__main__":
