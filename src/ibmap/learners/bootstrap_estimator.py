@@ -30,7 +30,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
     n_jobs : int or None
         Replicates at a time; None is one, -1 as many as there are cores. The result does not depend on it.
     subsample : float or None
-        None draws as many rows as there are, with replacement; a share, as 0.63, draws so many, none twice.
+        None draws as many rows as there are, with replacement; a share, as 0.63, draws so many, none twice:
+        fewer edges come back, true ones among them too, and those that do are seldom false.
 
     Attributes
     ----------
