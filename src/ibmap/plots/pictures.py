@@ -128,6 +128,8 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
     """
     steps = _steps(history)
     axes = _canvas(ax)
+    from matplotlib.ticker import MaxNLocator
+
     if steps:
         scores = [steps[0][2] - steps[0][1], *(score for _, _, score in steps)]
         axes.plot(range(len(scores)), scores, color=ACCENT, linewidth=1.5)
@@ -137,6 +139,7 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
             axes.legend(frameon=False, fontsize=9)
     else:
         axes.text(0.5, 0.5, "no ascents", transform=axes.transAxes, ha="center", color=FAINT)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("ascent")
     axes.set_ylabel("IB-score (log)")
     axes.spines[["top", "right"]].set_visible(False)
@@ -163,7 +166,7 @@ def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
         try:
             from matplotlib import pyplot
         except ImportError:
-            raise RequestError("pictures need matplotlib: pip install ibmap[report]") from None
+            raise RequestError('pictures need matplotlib: pip install "ibmap[report]"') from None
         wider = sqrt(min(max(n_variables or 0, ROOMY), CROWDED) / ROOMY)
         size = (6, 3.5) if n_variables is None else (7 * wider, 6 * wider)
         ax = pyplot.subplots(figsize=size, layout="constrained")[1]
