@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from ibmap import IBMAP, BayesianTest, Bootstrap, Graph
-from ibmap.cli.bootstrap import bootstrap
+from ibmap.cli.bootstrap import bootstrap, how_open
 from ibmap.cli.learn import learn
 from ibmap.result import read_result
 from ibmap.support import read_support
@@ -35,6 +35,36 @@ def test_the_screen_and_the_files(ibmap, survey, tmp_path):
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "support.csv' exists: pass --force to replace it\n" in ran.err
     assert ibmap(*again, "--force").code == 0
+
+
+def test_the_table_ends_with_what_is_open(ibmap, survey):
+    ran = ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--top", 1)
+    lines = ran.out.splitlines()
+    rows = json.loads(ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--json").out)["support"]
+    assert len(rows) == 3
+    assert "... and 2 more" in lines
+    assert lines[-4].startswith("3 edges: 1 in all replicates, ")
+    assert lines[-3].startswith("most open: ")
+    assert not any(line.endswith(" ") for line in lines)
+    assert sum("tea" in line for line in lines) == 1
+    ran = ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--about", "tea")
+    assert "smoke - cough" not in ran.out
+    assert "2 edges of tea: " in ran.out
+    ran = ibmap("bootstrap", survey, "--about", "te")
+    assert (ran.code, ran.out) == (1, "")
+    assert "did you mean 'tea'?" in ran.err
+    ran = ibmap("bootstrap", survey, "--replicates", 2, "--top", 0)
+    assert ran.out == "1 edge in more than 50% of 2 replicates; the whole table has 1\n"
+
+
+def test_how_open():
+    rows = [["a", "b", share, True] for share in (1.0, 1.0, 0.95, 0.9, 0.85, 0.6, 0.55, 0.1, 0.09)]
+    assert how_open(rows, "a") == [
+        "9 edges of a: 2 in all replicates, 2 in 90% or more, 4 between 10% and 90%, 1 in fewer",
+        "most open: a - b 0.55, a - b 0.60, a - b 0.85, a - b 0.10",
+    ]
+    assert how_open(rows[:2]) == ["2 edges: 2 in all replicates"]
+    assert how_open([]) == []
 
 
 def test_subsamples_say_so_everywhere(ibmap, survey, tmp_path):
@@ -88,7 +118,7 @@ def test_the_options_of_learn_give_the_network_of_learn(ibmap, survey, tmp_path,
 
 
 def test_learn_and_bootstrap_have_the_same_options_of_the_search():
-    own = {"replicates", "subsample", "seed", "threshold", "checkpoint"}
+    own = {"replicates", "subsample", "seed", "threshold", "about", "checkpoint"}
     assert signature(learn).parameters.keys() ^ signature(bootstrap).parameters.keys() == own
 
 

@@ -94,10 +94,10 @@ def bootstrap(
     Every replicate keeps the levels of the whole table, also those that none of its rows has: the number of
     levels is part of the question, not of the sample.
 
-    Support is no probability. In ``benchmarks/support.py``, where the truth is known, the bootstrap ranks edges
-    better than subsamples of any share in seven of eight kinds of tables; in the eighth (12 binary variables
-    with many neighbours, 20,000 rows) two in three of its edges with a support near one half are false, and
-    none of those of subsamples of 0.63, which have fewer edges everywhere.
+    Support is no probability. In ``benchmarks/support.py``, where the truth is known, the bootstrap ranks
+    edges better than subsamples of any share in seven of eight kinds of tables; in the eighth (12 binary
+    variables with many neighbours, 20,000 rows) two in three of its edges with a support near one half are
+    false, and none of those of subsamples of 0.63, which have fewer edges everywhere.
 
     Parameters
     ----------
