@@ -181,17 +181,18 @@ def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
     array([False,  True])
     """
     rows = np.arange(len(xs))
-    allowed = np.ones((len(xs), graph.n_variables), dtype=np.bool_)
+    fresh = np.ones((len(xs), graph.n_variables), dtype=np.bool_)  # where a walk may still go
     place = np.arange(given.shape[1]) < sizes[:, None]
-    allowed[np.nonzero(place)[0], given[place]] = False
+    fresh[np.nonzero(place)[0], given[place]] = False
+    fresh[rows, xs] = False
     joined = graph.adjacency.astype(np.float32)
-    reached = np.zeros_like(allowed)
-    reached[rows, xs] = True
-    frontier = reached
-    while frontier.any():  # all walks take a step at once
-        frontier = (frontier.astype(np.float32) @ joined > 0) & allowed & ~reached
-        reached = reached | frontier
-    return ~reached[rows, ys]
+    frontier = graph.adjacency[xs] & fresh
+    while len(rows):  # all walks take a step at once, until they are at y or can go nowhere
+        fresh[rows] &= ~frontier
+        going = frontier.any(axis=1) & fresh[rows, ys[rows]]
+        rows, frontier = rows[going], frontier[going]
+        frontier = (frontier.astype(np.float32) @ joined > 0) & fresh[rows]
+    return np.asarray(fresh[np.arange(len(xs)), ys])
 
 
 def _drawn_queries(n: int, queries: str | int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:

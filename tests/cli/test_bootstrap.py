@@ -60,7 +60,7 @@ def test_the_table_ends_with_what_is_open(ibmap, survey):
 def test_how_open():
     rows = [["a", "b", share, True] for share in (1.0, 1.0, 0.95, 0.9, 0.85, 0.6, 0.55, 0.1, 0.09)]
     assert how_open(rows, "a") == [
-        "9 edges of a: 2 in all replicates, 2 in 90% or more, 4 between 10% and 90%, 1 in fewer",
+        "9 edges of a: 2 in all replicates, 2 in 90% or more, 4 between 10% and 90%, 1 in fewer than 10%",
         "most open: a - b 0.55, a - b 0.60, a - b 0.85, a - b 0.10",
     ]
     assert how_open(rows[:2]) == ["2 edges: 2 in all replicates"]

@@ -131,14 +131,14 @@ def how_open(rows: Sequence[Any], about: str | None = None) -> list[str]:
     Examples
     --------
     >>> how_open([["a", "b", 1.0, True], ["a", "c", 0.4, False], ["b", "c", 0.02, False]])
-    ['3 edges: 1 in all replicates, 1 between 10% and 90%, 1 in fewer', 'most open: a - c 0.40']
+    ['3 edges: 1 in all replicates, 1 between 10% and 90%, 1 in fewer than 10%', 'most open: a - c 0.40']
     """
     shares = [row[2] for row in rows]
     kinds = {
         "in all replicates": [share == 1 for share in shares],
         "in 90% or more": [0.9 <= share < 1 for share in shares],
         "between 10% and 90%": [0.1 <= share < 0.9 for share in shares],
-        "in fewer": [share < 0.1 for share in shares],
+        "in fewer than 10%": [share < 0.1 for share in shares],
     }
     parts = [f"{sum(found):,} {words}" for words, found in kinds.items() if any(found)]
     whose = "" if about is None else f" of {about}"
