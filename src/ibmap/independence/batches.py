@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.counts._keys import row_keys
+from ibmap.counts._records import Packed
 from ibmap.independence import _unrelated
 from ibmap.independence.base import BoundTest
 from ibmap.independence.bayesian import BoundBayesianTest
@@ -19,7 +20,7 @@ def decide_each(test: BoundTest, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
     The Bayesian test on rows in memory answers all of them in one compiled loop.
     """
     if isinstance(test, BoundBayesianTest) and test.counts.packed is not None:
-        log_p = log_independent_each(test, xs, ys, given, sizes)
+        log_p = log_independent_each(test, test.counts.packed, xs, ys, given, sizes)
         return np.asarray(log_p > test.log_threshold(xs, ys))  # type: ignore[arg-type]
     questions = zip(xs.tolist(), ys, given, sizes.tolist(), strict=True)
     return np.array(
@@ -28,11 +29,10 @@ def decide_each(test: BoundTest, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
 
 
 def log_independent_each(
-    test: BoundBayesianTest, xs: Ints, ys: Ints, given: Ints, sizes: Ints
+    test: BoundBayesianTest, packed: Packed, xs: Ints, ys: Ints, given: Ints, sizes: Ints
 ) -> NDArray[np.float64]:
     """Return log Pr(x_i ⊥ y_i) for every i, given the first ``sizes[i]`` of ``given[i]``."""
-    packed, out = test.counts.packed, np.empty(len(xs))
-    most = int(packed.levels.max(initial=1))
+    out, most = np.empty(len(xs)), int(packed.levels.max(initial=1))
     cells = np.zeros(min(most * (most + 2), MOST_CELLS), np.int64)
     room = (packed, test.sets, test.model, test.scratch, *row_keys(packed), cells)
     _unrelated.log_independent_each(*room, xs, ys, np.ascontiguousarray(given), sizes, out)
