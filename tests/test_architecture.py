@@ -44,7 +44,7 @@ BELOW["plots"] = {"graph", "exchange", "errors", "learners"}
 BELOW["result"] = {"learners", "exchange"} | BELOW["learners"]
 BELOW["support"] = {"result"} | BELOW["result"]
 BELOW["report"] = {"support", "plots"} | BELOW["support"]
-BELOW["cli"] = {"experiments", "exchange", "result", "support", "report"} | BELOW["experiments"]
+BELOW["cli"] = {"experiments", "exchange", "plots", "result", "support", "report"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 

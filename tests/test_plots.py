@@ -104,6 +104,12 @@ def test_right_false_and_missing():
     assert [segments(axes.collections[k]) for k in range(3)] == [1, 1, 2]
     words = [text.get_text() for text in axes.get_legend().get_texts()]
     assert words == ["1 right", "1 false", "2 missing"]
+    axes = plot_comparison(learned, truth, labels=("both", "only GSMN", "only IBMAP-HC"))
+    words = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert words == ["1 both", "1 only GSMN", "2 only IBMAP-HC"]
+    for labels in (("one", "two"), "abc"):
+        with pytest.raises(RequestError, match="labels must be three"):
+            plot_comparison(learned, truth, labels=labels)
     with pytest.raises(RequestError, match="same variables: only one of them has 'c'"):
         plot_comparison(Graph("ab"), Graph("abc"))
 

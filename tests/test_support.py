@@ -45,7 +45,9 @@ def test_support_comes_back(found, result, saved):
     support = read_support(path, result)
     assert support == read_support(path.parent, result)
     assert support.shares == {(x, y): share for x, y, share, _ in found.support().rows()}
-    assert (support.n_replicates, support.seed) == (12, 3)
+    assert (support.n_replicates, support.seed, support.subsample) == (12, 3, None)
+    assert read_support(saved(subsample=0.5), result).subsample == 0.5
+    assert read_support(saved(subsample="gone"), result) == support  # as in older files
     assert set(found.learned.graph.edges) <= support.shares.keys()
     assert Graph.from_json(path.read_text()) == found.averaged(0.5)
 
@@ -92,6 +94,8 @@ def test_support_of_another_table_or_learner(result, saved, changes, words):
         ({"support": [["v0", "v1", None, True]]}, "is damaged: TypeError"),
         ({"support": [["v0", "v1"]]}, "is damaged: TypeError"),
         ({"support": 7}, "is damaged: TypeError"),
+        ({"subsample": 1.5}, "is damaged: .* cannot hold the share 1.5 of the rows"),
+        ({"subsample": "half"}, "is damaged: TypeError"),
         ({"whole": [["v0"]]}, "is damaged: ValueError"),
         ({"whole": [["v0", []]]}, "is damaged"),
         ({"variables": [[], {}]}, "is damaged"),

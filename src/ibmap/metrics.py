@@ -1,6 +1,6 @@
 """How good is a learned graph: against the truth, or against data that it has not seen."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,6 +112,29 @@ def accuracy(
     >>> accuracy(Graph(["rain", "wet", "tea"], [("rain", "wet")]), table)
     1.0
     """
+    how: Any = {"test": test, "queries": queries, "random_state": random_state, "advance": advance}
+    return accuracies([graph], data, **how)[0]
+
+
+def accuracies(
+    graphs: Sequence[Graph],
+    data: Any,
+    *,
+    test: Any = None,
+    queries: str | int = "formula",
+    random_state: RandomState = 0,
+    advance: Callable[[int, int], object] | None = None,
+) -> list[float]:
+    """Return the :func:`accuracy` of several graphs; the data are asked once.
+
+    Examples
+    --------
+    >>> rain = np.repeat([0, 1], 50)
+    >>> table = {"rain": rain, "wet": rain, "tea": np.tile([0, 1], 50)}
+    >>> right, empty = Graph(["rain", "wet", "tea"], [("rain", "wet")]), Graph(["rain", "wet", "tea"])
+    >>> [round(share, 2) for share in accuracies([right, empty], table, random_state=1)]
+    [1.0, 0.63]
+    """
     from ibmap.counts import LocalCounts
     from ibmap.data import load
     from ibmap.independence import as_test
@@ -120,19 +143,31 @@ def accuracy(
     table = load(data)
     if len(table.names) < 2:
         raise RequestError("accuracy needs at least two variables")
-    _check_same_variables(graph.names, table.names, "the graph", "the table")
-    ordered = graph.permute(table.names)
+    for graph in graphs:
+        _check_same_variables(graph.names, table.names, "the graph", "the table")
+    ordered = [graph.permute(table.names) for graph in graphs]
     bound = as_test(test).bind(LocalCounts(table))
-    matches = done = 0
+    matches, done = [0] * len(ordered), 0
     for order, sizes in _drawn_queries(len(table.names), queries, generator(random_state)):
         x, y, given = order[:, 0], order[:, 1], order[:, 2:]
-        by_graph = separated_each(ordered, x, y, given, sizes)
         by_data = decide_each(bound, x.copy(), y.copy(), given, sizes)
-        matches += int((by_graph == by_data).sum())
+        for k, graph in enumerate(ordered):
+            matches[k] += int((separated_each(graph, x, y, given, sizes) == by_data).sum())
         done += len(order)
         if advance:
-            advance(done, _per_size(len(table.names), queries) * (len(table.names) - 1))
-    return matches / done
+            advance(done, n_queries(len(table.names), queries))
+    return [number / done for number in matches]
+
+
+def n_queries(n: int, queries: str | int = "formula") -> int:
+    """Return how many questions :func:`accuracy` asks about n variables.
+
+    Examples
+    --------
+    >>> n_queries(100), n_queries(100, "per-size")
+    (495000, 9900)
+    """
+    return _per_size(n, queries) * (n - 1)
 
 
 def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> NDArray[np.bool_]:
@@ -146,17 +181,18 @@ def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
     array([False,  True])
     """
     rows = np.arange(len(xs))
-    allowed = np.ones((len(xs), graph.n_variables), dtype=np.bool_)
+    fresh = np.ones((len(xs), graph.n_variables), dtype=np.bool_)  # where a walk may still go
     place = np.arange(given.shape[1]) < sizes[:, None]
-    allowed[np.nonzero(place)[0], given[place]] = False
+    fresh[np.nonzero(place)[0], given[place]] = False
+    fresh[rows, xs] = False
     joined = graph.adjacency.astype(np.float32)
-    reached = np.zeros_like(allowed)
-    reached[rows, xs] = True
-    frontier = reached
-    while frontier.any():  # all walks take a step at once
-        frontier = (frontier.astype(np.float32) @ joined > 0) & allowed & ~reached
-        reached = reached | frontier
-    return ~reached[rows, ys]
+    frontier = graph.adjacency[xs] & fresh
+    while len(rows):  # all walks take a step at once, until they are at y or can go nowhere
+        fresh[rows] &= ~frontier
+        going = frontier.any(axis=1) & fresh[rows, ys[rows]]
+        rows, frontier = rows[going], frontier[going]
+        frontier = (frontier.astype(np.float32) @ joined > 0) & fresh[rows]
+    return np.asarray(fresh[np.arange(len(xs)), ys])
 
 
 def _drawn_queries(n: int, queries: str | int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:

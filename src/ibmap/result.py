@@ -129,14 +129,19 @@ def read_json(
     """Read a file of ours, or that of this name in a folder; other kinds and newer versions are refused."""
     file = Path(path)
     file = file / name if file.is_dir() else file
+    other = DataError(f"{str(file)!r} is not {kind}: ibmap {verb} --out DIR writes {name}")
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = file.read_bytes()
     except FileNotFoundError:
         raise RequestError(f"there is no file {str(file)!r}: ibmap {verb} --out DIR writes one") from None
+    if not content.lstrip().startswith(b"{"):
+        raise other
+    try:
+        found = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError):
         raise DataError(f"{str(file)!r} is damaged: it is not JSON") from None
-    if not isinstance(found, dict) or found.get("format") != form:
-        raise DataError(f"{str(file)!r} is not {kind}: ibmap {verb} --out DIR writes {name}")
+    if found.get("format") != form:
+        raise other
     if not isinstance(found.get("version"), int) or found["version"] > version:
         raise DataError(
             f"{str(file)!r} comes from a newer ibmap (format {str(found.get('version'))[:20]}, this one "

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from ibmap._words import counted
 from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
 from ibmap.learners.bootstrap import Bootstrapped
@@ -29,11 +30,26 @@ class Support:
         Tables that were drawn.
     seed : int or None
         Of the draws.
+    subsample : float or None
+        The share of the rows in a replicate, none twice; None if they were drawn with replacement.
     """
 
     shares: Mapping[tuple[str, str], float]
     n_replicates: int
     seed: int | None = None
+    subsample: float | None = None
+
+
+def replicates(number: int, subsample: float | None) -> str:
+    """Tell what was drawn.
+
+    Examples
+    --------
+    >>> replicates(100, None), replicates(50, 0.63)
+    ('100 replicates', '50 replicates of 63% of the rows')
+    """
+    share = "" if subsample is None else f" of {100 * subsample:.3g}% of the rows"
+    return f"{counted(number, 'replicate')}{share}"
 
 
 def support_content(found: Bootstrapped, threshold: float, seed: int | None = None) -> dict[str, Any]:
@@ -49,6 +65,7 @@ def support_content(found: Bootstrapped, threshold: float, seed: int | None = No
         "whole": [list(edge) for edge in learned.graph.edges],
         "support": [list(row) for row in nw.from_native(found.support(), eager_only=True).rows()],
         "n_replicates": found.n_replicates,
+        "subsample": None if found.subsample is None else float(found.subsample),
         "seed": seed,
         "threshold": threshold,
         "n_rows": learned.n_rows,
@@ -75,7 +92,8 @@ def support_of(found: Mapping[str, Any], result: Result) -> Support:
     """Return the support that a file holds, read as JSON, if it belongs to the result."""
     whole = Graph(found["variables"], [(x, y) for x, y in found["whole"]])
     shares = [_checked(whole, *row[:3]) for row in found["support"]]
-    about = int(found["n_replicates"]), None if found["seed"] is None else int(found["seed"])
+    seed, share = found["seed"], found.get("subsample")  # older files have no subsample
+    about = int(found["n_replicates"]), None if seed is None else int(seed), _share(share)
     _must_fit({name: found[name] for name in ("n_rows", "learner", "test")}, whole, result)
     place = result.learned.graph.index
     return Support({(x, y) if place(x) < place(y) else (y, x): share for x, y, share in shares}, *about)
@@ -103,6 +121,12 @@ def _checked(graph: Graph, x: Any, y: Any, share: Any) -> tuple[str, str, float]
     if graph.index(x) == graph.index(y) or not 0 <= share <= 1:
         raise DataError(f"{x!r} and {y!r} cannot have the support {share!r}")
     return x, y, float(share)
+
+
+def _share(subsample: Any) -> float | None:
+    if subsample is not None and not 0 < subsample < 1:
+        raise DataError(f"a replicate cannot hold the share {subsample!r} of the rows")
+    return None if subsample is None else float(subsample)
 
 
 def _must_fit(said: dict[str, Any], whole: Graph, result: Result) -> None:

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from ibmap import IBMAP, BayesianTest, Bootstrap, Graph
-from ibmap.cli.bootstrap import bootstrap
+from ibmap.cli.bootstrap import bootstrap, how_open
 from ibmap.cli.learn import learn
 from ibmap.result import read_result
 from ibmap.support import read_support
@@ -35,6 +35,53 @@ def test_the_screen_and_the_files(ibmap, survey, tmp_path):
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "support.csv' exists: pass --force to replace it\n" in ran.err
     assert ibmap(*again, "--force").code == 0
+
+
+def test_the_table_ends_with_what_is_open(ibmap, survey):
+    ran = ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--top", 1)
+    lines = ran.out.splitlines()
+    rows = json.loads(ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--json").out)["support"]
+    assert len(rows) == 3
+    assert "... and 2 more" in lines
+    assert lines[-4].startswith("3 edges: 1 in all replicates, ")
+    assert lines[-3].startswith("most open: ")
+    assert not any(line.endswith(" ") for line in lines)
+    assert sum("tea" in line for line in lines) == 1
+    ran = ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--about", "tea")
+    assert "smoke - cough" not in ran.out
+    assert "2 edges of tea: " in ran.out
+    ran = ibmap("bootstrap", survey, "--about", "te")
+    assert (ran.code, ran.out) == (1, "")
+    assert "did you mean 'tea'?" in ran.err
+    ran = ibmap("bootstrap", survey, "--replicates", 2, "--top", 0)
+    assert ran.out == "1 edge in more than 50% of 2 replicates; the whole table has 1\n"
+
+
+def test_how_open():
+    rows = [["a", "b", share, True] for share in (1.0, 1.0, 0.95, 0.9, 0.85, 0.6, 0.55, 0.1, 0.09)]
+    assert how_open(rows, "a") == [
+        "9 edges of a: 2 in all replicates, 2 in 90% or more, 4 between 10% and 90%, 1 in fewer than 10%",
+        "most open: a - b 0.55, a - b 0.60, a - b 0.85, a - b 0.10",
+    ]
+    assert how_open(rows[:2]) == ["2 edges: 2 in all replicates"]
+    assert how_open([]) == []
+
+
+def test_subsamples_say_so_everywhere(ibmap, survey, tmp_path):
+    options = ["--replicates", 6, "--subsample", 0.63]
+    ran = ibmap("bootstrap", survey, *options, "--out", tmp_path)
+    assert ran.out.startswith("1 edge in more than 50% of 6 replicates of 63% of the rows; the whole")
+    result = json.loads(ibmap("bootstrap", survey, *options, "--json").out)
+    assert result == json.loads((tmp_path / "averaged.json").read_text())
+    assert result["subsample"] == 0.63
+    net = Bootstrap(IBMAP(), 6, random_state=0, subsample=0.63).fit(survey)
+    assert [tuple(row) for row in result["support"]] == net.support_.rows()
+    assert ibmap("learn", survey, "--out", tmp_path).code == 0
+    assert ibmap("report", tmp_path, "--force").code == 0
+    assert "6 replicates of 63% of the rows, seed 0" in (tmp_path / "report.html").read_text()
+    ran = ibmap("bootstrap", survey, "--subsample", 1.5)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "ibmap: error: --subsample must lie between 0 and 1, as 0.63 does, not 1.5\n"
 
 
 def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_path):
@@ -71,7 +118,7 @@ def test_the_options_of_learn_give_the_network_of_learn(ibmap, survey, tmp_path,
 
 
 def test_learn_and_bootstrap_have_the_same_options_of_the_search():
-    own = {"replicates", "seed", "threshold", "checkpoint"}
+    own = {"replicates", "subsample", "seed", "threshold", "about", "checkpoint"}
     assert signature(learn).parameters.keys() ^ signature(bootstrap).parameters.keys() == own
 
 

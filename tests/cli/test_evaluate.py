@@ -31,7 +31,9 @@ def test_json_against_the_truth(ibmap, graphs):
 def test_json_against_data_alone(ibmap, graphs, survey):
     result = json.loads(ibmap("evaluate", graphs[0], "--data", survey, "--json").out)
     assert result["accuracy"] == accuracy(LEARNED, survey)
+    assert result["accuracy_empty_graph"] == accuracy(Graph(TRUE.names), survey)
     assert (result["n_rows"], result["queries"], result["test"]) == (300, "formula", "bayesian")
+    assert result["n_queries"] == 300
     assert "hamming" not in result
     options = ["--queries", 40, "--seed", 2, "--test", "chi-square"]
     result = json.loads(ibmap("evaluate", graphs[0], "--data", survey, *options, "--json").out)
@@ -50,7 +52,23 @@ def test_words_for_both(ibmap, graphs, survey):
     lines = [line.split() for line in ran.out.splitlines()]
     assert ["0.500", "0.500", "0.500", "0.000", "edges"] in lines
     assert any(line[-1:] == ["independences"] for line in lines)
-    assert f"Accuracy {accuracy(LEARNED, survey):.3f} on 300 rows" in ran.out
+    both = accuracy(LEARNED, survey), accuracy(Graph(TRUE.names), survey)
+    assert f"Accuracy {both[0]:.3f} on 300 rows (the graph without edges: {both[1]:.3f})" in ran.out
+    assert "300 questions: are two variables independent, given some others?" in ran.out
+
+
+def test_folders_and_other_formats(ibmap, graphs, survey, tmp_path):
+    assert ibmap("learn", survey, "--out", tmp_path / "result").code == 0
+    assert ibmap("bootstrap", survey, "--replicates", 2, "--out", tmp_path / "trust").code == 0
+    (tmp_path / "world").mkdir()
+    graphs[1].rename(tmp_path / "world" / "truth.json")
+    assert ibmap("convert", tmp_path / "result", tmp_path / "net.graphml").code == 0
+    for source in ("result", "result/edges.csv", "trust", "net.graphml"):
+        ran = ibmap("evaluate", tmp_path / source, "--truth", tmp_path / "world", "--json")
+        assert json.loads(ran.out)["missing_edges"] == [["smoke", "tea"]]
+    (tmp_path / "empty").mkdir()
+    ran = ibmap("evaluate", tmp_path / "empty", "--truth", tmp_path / "world")
+    assert ran.err.endswith("empty': ibmap learn --out DIR writes one\n")
 
 
 def test_long_lists_of_wrong_edges_are_cut_on_the_screen_only(ibmap, tmp_path):
@@ -67,7 +85,7 @@ def test_bad_requests_are_one_line(ibmap, graphs, survey, tmp_path):
     cases = {
         "nothing to compare with: give --truth, --data or both": [graphs[0]],
         "there is no file": [tmp_path / "gone.json", "--truth", graphs[1]],
-        "holds no graph": [survey, "--truth", graphs[1]],
+        "is not a graph in edge list": [survey, "--truth", graphs[1]],
         "the learned graph lacks 'a', 'b'": [graphs[0], "--truth", tmp_path / "other.json"],
         "different variables: the table lacks 'a', 'b'": [tmp_path / "other.json", "--data", survey],
         "queries must be 'formula', 'per-size' or a": [graphs[0], "--data", survey, "--queries", 0],

@@ -126,6 +126,8 @@ def test_a_table_that_moved_or_changed(ibmap, result, survey, tmp_path):
 DAMAGES = [
     ("{", "is damaged: it is not JSON"),
     ("[]", "is not a result"),
+    ("x,y,posterior\na,b,0.9\n", "is not a result: ibmap learn --out DIR writes result.json"),
+    ("", "is not a result"),
     ('{"variables": ["a"], "edges": []}', "is not a result: ibmap learn --out DIR writes result.json"),
     ('{"format": "ibmap-result", "version": 2}', "comes from a newer ibmap (format 2, this one reads 1)"),
     ('{"format": "ibmap-result", "version": 1}', "is damaged: "),

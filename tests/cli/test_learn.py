@@ -64,6 +64,10 @@ def test_top_limits_the_edges_shown(ibmap, survey):
     out = ibmap("learn", survey, *options).out
     assert "3 edges among" in out
     assert "... and 2 more" in out
+    assert not any(line.endswith(" ") for line in out.splitlines())
+    out = ibmap("learn", survey, *options[:-1], 0).out
+    assert out.startswith("3 edges among 3 variables, learned from 300 rows in ")
+    assert out.count("\n") == 1
 
 
 def test_start_required_and_forbidden(ibmap, survey, tmp_path):

@@ -43,10 +43,32 @@ def test_support_is_the_share_of_replicates_that_are_learned_one_by_one():
         assert kept == Graph(data.names, expected)
 
 
-def test_seeds_decide_and_threads_do_not():
+@pytest.mark.parametrize(("share", "n_drawn"), [(0.63, 38), (0.5, 30), (0.999, 59), (0.04, 2)])
+def test_subsamples_hold_that_share_of_the_rows_none_twice(share, n_drawn):
+    numbers = np.arange(60)
+    levels = tuple(range(60)), (0, 1, 2)  # nobody has the last level
+    data = CategoricalData(np.stack([numbers, numbers % 2]), ("row", "b"), levels)
+    seen = []
+
+    def learn(table):
+        seen.append(table)
+        return ibmap_hc(table)
+
+    found = bootstrap(data, learn, n_replicates=8, random_state=0, subsample=share)
+    assert found.subsample == share
+    assert seen[0] is data
+    for table in seen[1:]:
+        assert len(set(table.codes[0].tolist())) == table.n_rows == n_drawn
+        assert (table.codes[1] == table.codes[0] % 2).all()
+        assert table.levels == data.levels
+    assert len({tuple(table.codes[0].tolist()) for table in seen[1:]}) == 8
+
+
+@pytest.mark.parametrize("share", [None, 0.63])
+def test_seeds_decide_and_threads_do_not(share):
     data = noisy_chain(5, 60, noise=0.3)
     one, two, other = (
-        Bootstrap(IBMAP(), 10, random_state=seed, n_jobs=jobs).fit(data).support_.rows()
+        Bootstrap(IBMAP(), 10, random_state=seed, n_jobs=jobs, subsample=share).fit(data).support_.rows()
         for seed, jobs in ((1, None), (1, 2), (2, None))
     )
     assert one == two
@@ -101,6 +123,11 @@ def test_bad_requests():
         Bootstrap(IBMAP(), 2, random_state="x").fit(data)
     with pytest.raises(RequestError, match="between 0 and 1"):
         Bootstrap(IBMAP(), 2).fit(data).averaged(1.5)
+    for share in (0.0, 1.0, -0.5, 63, True, "half", np.nan):
+        with pytest.raises(RequestError, match=r"subsample must lie between 0 and 1, as 0.63 does, not"):
+            Bootstrap(IBMAP(), 2, subsample=share).fit(data)
+    with pytest.raises(RequestError, match=r"subsample=0.05 leaves fewer than 2 of 20 rows: take more"):
+        Bootstrap(IBMAP(), 2, subsample=0.05).fit(data)
     with pytest.raises(NotFittedError):
         Bootstrap(IBMAP()).graph_  # noqa: B018
 

@@ -15,6 +15,7 @@ from ibmap.cli.evaluate import evaluate
 from ibmap.cli.explain import explain
 from ibmap.cli.learn import learn
 from ibmap.cli.optimize import optimize
+from ibmap.cli.plot import plot
 from ibmap.cli.report import report
 from ibmap.cli.reproduce import reproduce
 from ibmap.cli.simulate import simulate
@@ -95,6 +96,7 @@ def options(
 app.command(help="Learn a network from a CSV or Parquet file.")(learn)
 app.command(help="Tell why two variables are joined in a result, or why not.")(explain)
 app.command(help="Write a page to look at a result and to question it.")(report)
+app.command(help="Draw a network, beside the truth if there is one; or how the score rose.")(plot)
 app.command(help="Learn from rows drawn anew: how often does each edge come back?")(bootstrap)
 app.command("test", help="Ask whether two variables are independent given others.")(answer)
 app.command(help="Compare a learned graph with the truth, or with data it has not seen.")(evaluate)

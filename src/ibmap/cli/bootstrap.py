@@ -1,8 +1,9 @@
 """``ibmap bootstrap``: how often does each edge come back?"""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +11,11 @@ from ibmap._words import listed
 from ibmap.cli import folder, options, screen, search_options, tables
 from ibmap.cli.knowledge import Option as Known
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 FILES = ("support.csv", "averaged.json")  #: what --out writes
+OPEN = 5  #: edges with a support near one half that are named
 
 
 def bootstrap(
@@ -33,6 +38,10 @@ def bootstrap(
     forbid: search_options.Forbid = None,
     knowledge: Known = None,
     replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100,
+    subsample: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Draw this share of the rows, none twice [all, some twice]."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the draws.")] = 0,
     threshold: Annotated[
         float, typer.Option(metavar="T", min=0, max=1, help="Support that the averaged network asks for.")
@@ -46,7 +55,8 @@ def bootstrap(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
     force: options.Force = False,
     as_json: options.Json = False,
-    top: Annotated[int, typer.Option(metavar="N", min=0, help="How many edges to show.")] = 20,
+    top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 20,
+    about: Annotated[str | None, typer.Option(metavar="X", help="Show only edges of this variable.")] = None,
 ) -> None:
     """Learn from tables drawn anew, and show how often each edge comes back."""
     options.chosen_learner(learner)  # an unknown one is refused before the table is read
@@ -56,9 +66,17 @@ def bootstrap(
     with folder.output_folder(out, FILES, force):
         data, _ = tables.read_table(file, locals())
         search = search_options.chosen_search(locals(), data)
+        if about is not None:
+            data.index(about)  # raises, with the nearest name as advice
         with screen.bar("replicates") as advance:
             found = bootstrapped(
-                data, search, n_replicates=replicates, random_state=seed, n_jobs=jobs, advance=advance
+                data,
+                search,
+                n_replicates=replicates,
+                random_state=seed,
+                subsample=subsample,
+                n_jobs=jobs,
+                advance=advance,
             )
         content = support_content(found, threshold, seed)
         text = json.dumps(content, ensure_ascii=False)
@@ -68,19 +86,34 @@ def bootstrap(
     if as_json:
         typer.echo(text)
     else:
-        show(content, out, top)
+        show(content, out, top, about)
 
 
-def show(content: dict[str, Any], out: Path | None, top: int) -> None:
+def show(content: dict[str, Any], out: Path | None, top: int, about: str | None = None) -> None:
     """Print the support."""
-    console, rows, threshold = screen.console(), content["support"], content["threshold"]
+    from ibmap.support import replicates
+
+    console, threshold = screen.console(), content["threshold"]
+    rows = [row for row in content["support"] if about is None or about in row[:2]]
     edges = screen.counted(len(content["edges"]), "edge")
     share = f"more than {threshold:.0%}" if threshold < 1 else "all"
     console.print(
-        f"{edges} in {share} of {screen.counted(content['n_replicates'], 'replicate')}; "
+        f"{edges} in {share} of {replicates(content['n_replicates'], content['subsample'])}; "
         f"the whole table has {len(content['whole'])}",
         style="bold",
     )
+    if top:
+        show_rows(console, rows, top, about)
+        where = f"seed {content['seed']}, {screen.counted(content['n_rows'], 'row')}"
+        console.print(f"{content['learner']}, test {content['test']}; {where}", style="dim")
+    if out is not None:
+        console.print(f"wrote {out}: {listed(FILES)}", style="dim")
+        if (out / "result.json").is_file():
+            console.print(f"ibmap report {out} --force shows it beside the posteriors", style="dim")
+
+
+def show_rows(console: "Console", rows: list[Any], top: int, about: str | None) -> None:
+    """Print the best supported edges, and how many are open."""
     table = screen.plain_table("support", "whole table", "edge")
     for x, y, support, in_graph in rows[:top]:
         table.add_row(f"{support:.2f}", "yes" if in_graph else "no", f"{x} - {y}")
@@ -89,9 +122,29 @@ def show(content: dict[str, Any], out: Path | None, top: int) -> None:
     if len(rows) > top:
         console.print(f"... and {len(rows) - top:,} more", style="dim")
     console.print()
-    where = f"seed {content['seed']}, {screen.counted(content['n_rows'], 'row')}"
-    console.print(f"{content['learner']}, test {content['test']}; {where}", style="dim")
-    if out is not None:
-        console.print(f"wrote {out}: {listed(FILES)}", style="dim")
-        if (out / "result.json").is_file():
-            console.print(f"ibmap report {out} --force shows it beside the posteriors", style="dim")
+    for line in how_open(rows, about):
+        console.print(line)
+    console.print()
+
+
+def how_open(rows: Sequence[Any], about: str | None = None) -> list[str]:
+    """Tell how many edges are all but settled and how many are not, and name the most open ones.
+
+    Examples
+    --------
+    >>> how_open([["a", "b", 1.0, True], ["a", "c", 0.4, False], ["b", "c", 0.02, False]])
+    ['3 edges: 1 in all replicates, 1 between 10% and 90%, 1 in fewer than 10%', 'most open: a - c 0.40']
+    """
+    shares = [row[2] for row in rows]
+    kinds = {
+        "in all replicates": [share == 1 for share in shares],
+        "in 90% or more": [0.9 <= share < 1 for share in shares],
+        "between 10% and 90%": [0.1 <= share < 0.9 for share in shares],
+        "in fewer than 10%": [share < 0.1 for share in shares],
+    }
+    parts = [f"{sum(found):,} {words}" for words, found in kinds.items() if any(found)]
+    whose = "" if about is None else f" of {about}"
+    lines = [f"{screen.counted(len(rows), 'edge')}{whose}: {', '.join(parts)}"] if rows else []
+    unsure = sorted((row for row in rows if 0.1 <= row[2] < 0.9), key=lambda row: abs(row[2] - 0.5))
+    named = ", ".join(f"{x} - {y} {share:.2f}" for x, y, share, _ in unsure[:OPEN])
+    return [*lines, f"most open: {named}"] if named else lines

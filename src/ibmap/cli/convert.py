@@ -2,12 +2,17 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ibmap.cli import options, screen
+from ibmap.errors import RequestError
 
+if TYPE_CHECKING:
+    from ibmap.exchange import Network
+
+IN_FOLDERS = ("result.json", "graph.json", "truth.json", "averaged.json")  #: of learn, simulate, bootstrap
 FORMATS = "json, graphml, gexf, dot, adjacency or edges"
 
 
@@ -29,7 +34,7 @@ def convert(
     form = exchange.format_of(target, to)
     if not to_screen:
         refuse_existing(target, overwrite=force)
-    network = exchange.read(in_folder(source), from_)
+    network = read_network(source, from_)
     if to_screen:
         typer.echo(exchange.dumps(network, form), nl=False)
         return
@@ -43,7 +48,15 @@ def convert(
         typer.echo(f"wrote {target}: {edges} among {names}, as {exchange.FORMATS[form].title}")
 
 
-def in_folder(path: Path) -> Path:
-    """Return the file that holds the network in the folder of a result; any other path as it is."""
-    names = ("result.json", "graph.json")
-    return next((path / name for name in names if (path / name).is_file()), path)
+def read_network(path: Path, form: str | None = None) -> "Network":
+    """Read a network from a file of any format, or from the folder that a verb wrote."""
+    from ibmap import exchange
+
+    if path.is_dir():
+        found = next((path / name for name in IN_FOLDERS if (path / name).is_file()), None)
+        if found is None:
+            raise RequestError(f"there is no network in {str(path)!r}: ibmap learn --out DIR writes one")
+        path = found
+    if form is None and not path.suffix:  # as of a pipe
+        form = "json"
+    return exchange.read(path, form)

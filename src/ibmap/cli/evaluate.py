@@ -7,21 +7,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import options, quick, screen, tables
+from ibmap.cli.convert import read_network
 from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ibmap.data import CategoricalData
     from ibmap.graph import Graph
+    from ibmap.independence import IndependenceTest
 
 NAMED = 5  #: wrong edges that are named on the screen
 KINDS = ("independences", "edges")
+
+WORDS = "precision: how much of what was found is true; recall: how much of what is true was found"
 
 Edge = tuple[str, str]
 
 
 def evaluate(
-    graph: Annotated[Path, typer.Argument(metavar="GRAPH.json", help="What was learned.")],
-    truth: Annotated[Path | None, typer.Option(metavar="TRUTH.json", help="The true graph.")] = None,
+    graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="What was learned: a file, or a folder.")],
+    truth: Annotated[Path | None, typer.Option(metavar="GRAPH", help="The true graph.")] = None,
     data: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A table that was not learned from: the accuracy on it."),
@@ -51,21 +58,15 @@ def evaluate(
     if truth is None and data is None:
         raise RequestError("nothing to compare with: give --truth, --data or both")
     about_test = options.of_test(locals())
-    learned = options.read_graph(graph)
+    learned = read_network(graph).graph
     result: dict[str, Any] = {"graph": str(graph), "variables": learned.n_variables, "edges": learned.n_edges}
     if truth is not None:
-        result |= {"truth": str(truth), **against_truth(learned, options.read_graph(truth))}
+        result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
     if data is not None:
         quick.import_numba()
-        from ibmap.metrics import accuracy
-
         table, _ = tables.read_table(data, locals())
         how = options.chosen_test(test, table, **about_test)
-        number = int(queries) if queries.isdecimal() else queries
-        with screen.bar("queries") as advance:
-            share = accuracy(learned, table, test=how, queries=number, random_state=seed, advance=advance)
-        asked = {"data": str(data), "n_rows": table.n_rows, "test": how.name, "queries": number, "seed": seed}
-        result |= {"accuracy": share, **asked}
+        result |= {"data": str(data), **on_unseen_rows(learned, table, how, queries, seed)}
     if as_json:
         typer.echo(json.dumps(result, ensure_ascii=False))
     else:
@@ -100,33 +101,71 @@ def against_truth(learned: "Graph", truth: "Graph") -> dict[str, Any]:
     }
 
 
+def on_unseen_rows(
+    learned: "Graph", table: "CategoricalData", test: "IndependenceTest", queries: str, seed: int
+) -> dict[str, Any]:
+    """Return the accuracy on a table, and that of the graph without edges."""
+    from ibmap.graph import Graph
+    from ibmap.metrics import accuracies, n_queries
+
+    kind = int(queries) if queries.isdecimal() else queries
+    graphs = [learned, Graph(learned.names)]
+    with screen.bar("queries") as advance:
+        found = accuracies(graphs, table, test=test, queries=kind, random_state=seed, advance=advance)
+    return {
+        "accuracy": found[0],
+        "accuracy_empty_graph": found[1],
+        "n_rows": table.n_rows,
+        "test": test.name,
+        "queries": kind,
+        "n_queries": n_queries(table.n_variables, kind),
+        "seed": seed,
+    }
+
+
 def show(result: dict[str, Any]) -> None:
     """Print the measures."""
     console = screen.console()
     if "hamming" in result:
-        false, missing, empty = result["false_edges"], result["missing_edges"], result["empty_graph"]
-        console.print(
-            f"Hamming distance {result['hamming']:,}: {screen.counted(len(false), 'false edge')}, "
-            f"{len(missing):,} missing (the graph without edges: {empty['hamming']:,})",
-            style="bold",
-        )
-        for word, edges in (("false", false), ("missing", missing)):
-            if edges:
-                console.print(f"{word}: {_listed(edges)}", style="dim")
-        table = screen.plain_table("precision", "recall", "F", "F of no edges", "over")
-        for kind in KINDS:
-            numbers = [*result[kind].values(), empty[kind]["f"]]
-            table.add_row(*(f"{number:.3f}" for number in numbers), kind)
-        console.print()
-        console.print(table)
+        show_truth(console, result)
+    if "hamming" in result and "accuracy" in result:
         console.print()
     if "accuracy" in result:
-        console.print(
-            f"Accuracy {result['accuracy']:.3f} on {screen.counted(result['n_rows'], 'row')}", style="bold"
-        )
-        console.print(
-            f"queries {result['queries']}, seed {result['seed']}, test {result['test']}", style="dim"
-        )
+        show_accuracy(console, result)
+
+
+def show_truth(console: "Console", result: dict[str, Any]) -> None:
+    """Print the measures against the truth."""
+    false, missing, empty = result["false_edges"], result["missing_edges"], result["empty_graph"]
+    console.print(
+        f"Hamming distance {result['hamming']:,}: {screen.counted(len(false), 'false edge')}, "
+        f"{len(missing):,} missing (the graph without edges: {empty['hamming']:,})",
+        style="bold",
+    )
+    for word, edges in (("false", false), ("missing", missing)):
+        if edges:
+            console.print(f"{word}: {_listed(edges)}", style="dim")
+    table = screen.plain_table("precision", "recall", "F", "F of no edges", "over")
+    for kind in KINDS:
+        numbers = [*result[kind].values(), empty[kind]["f"]]
+        table.add_row(*(f"{number:.3f}" for number in numbers), kind)
+    console.print()
+    console.print(table)
+    console.print()
+    console.print(WORDS, style="dim")
+
+
+def show_accuracy(console: "Console", result: dict[str, Any]) -> None:
+    """Print the accuracy on unseen rows, and what it means."""
+    share, of_none = result["accuracy"], result["accuracy_empty_graph"]
+    rows, queries = screen.counted(result["n_rows"], "row"), screen.counted(result["n_queries"], "question")
+    console.print(f"Accuracy {share:.3f} on {rows} (the graph without edges: {of_none:.3f})", style="bold")
+    console.print(
+        f"{queries}: are two variables independent, given some others? The graph answers {share:.1%}\n"
+        "of them as the test on these rows does; the graph without edges always says yes."
+    )
+    about = f"queries {result['queries']}, seed {result['seed']}, test {result['test']}"
+    console.print(about, style="dim")
 
 
 def _listed(edges: list[Edge]) -> str:

@@ -50,7 +50,7 @@ def learn(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
     force: options.Force = False,
     as_json: options.Json = False,
-    top: Annotated[int, typer.Option(metavar="N", min=0, help="How many edges to show.")] = 10,
+    top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 10,
 ) -> None:
     """Learn a network from a file, show it and write it."""
     options.chosen_learner(learner)  # an unknown one is refused before the table is read
@@ -94,6 +94,8 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
         return
     console = screen.console()
     console.print(screen.headline(learned), style="bold")
+    if not top:
+        return
     console.print()
     console.print(screen.edge_table(learned, top))
     console.print()

@@ -1,11 +1,12 @@
 """What people see: numbers in words, a table of edges, a line that moves while they wait."""
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ibmap._words import counted as counted
 from ibmap._words import probability as probability
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 NEAR_MISSES = 3  #: pairs without an edge that are shown below the edges
 WIDE = 160  #: columns when stdout is no terminal
+BLANKS = re.compile(r" +(?=\n)")  #: at the ends of lines
 
 
 def console(stderr: bool = False) -> "Console":
@@ -25,8 +27,8 @@ def console(stderr: bool = False) -> "Console":
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else WIDE
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width, soft_wrap=False)
+    elsewhere: Any = {} if stream.isatty() else {"width": WIDE, "file": _Bare(stream)}
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=False, **elsewhere)
 
 
 def headline(learned: "Learned") -> str:
@@ -124,6 +126,20 @@ def bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(*columns, console=console(stderr=True), transient=True) as shown:
         task = shown.add_task(what, total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+class _Bare:
+    """A stream for files and pipes: no blanks at the ends of lines, with which tables are filled up."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        self._stream.write(BLANKS.sub("", text))
+        return len(text)
 
 
 class _Line:

@@ -8,7 +8,7 @@ from ibmap.counts._records import Packed, Sets
 from ibmap.independence._blocks import independence_block
 from ibmap.independence._cells import posterior_one
 from ibmap.independence._logspace import log_one_minus_exp
-from ibmap.independence._model import Floats, Ints, Model, Scratch, log_prior_of, log_slices
+from ibmap.independence._model import Floats, Ints, Model, Scratch, log_slices
 from ibmap.independence._round_robin import round_robin_posteriors
 
 
@@ -77,30 +77,3 @@ def first_separating(
         if log_p > threshold[0]:
             return i
     return -1
-
-
-@allocating_kernel
-def each_posterior(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
-    xs: Ints,
-    ys: Ints,
-    given: Ints,
-    sizes: Ints,
-    independent: Floats,
-    dependent: Floats,
-) -> None:
-    """Posteriors of unrelated questions: x against y given the first entries of a row of ``given``."""
-    for i in range(xs.size):
-        known = given[i, : sizes[i]]
-        here, n_slices = slices_of(packed, sets, xs[i], known)
-        if n_slices == packed.n_rows:  # one row in every slice says nothing: the prior remains
-            independent[i] = log_prior_of(model, xs[i], ys[i])
-            dependent[i] = log_one_minus_exp(independent[i])
-            continue
-        log_possible = log_slices(packed, model, known, np.int64(-1), n_slices)
-        independent[i], dependent[i] = posterior_one(
-            packed, sets, model, scratch, xs[i], ys[i], n_slices, log_possible, 1 - here
-        )

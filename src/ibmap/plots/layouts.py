@@ -32,7 +32,11 @@ def places_of(graph: Graph, layout: Layout, seed: int) -> Place:
     function: Callable[..., Place] | None = getattr(nx, f"{layout}_layout", None)
     if function is None:
         raise RequestError(f"unknown layout {layout!r}: packed, spring, circular, kamada_kawai, shell, ...")
-    return function(theirs, seed=seed) if layout in ("spring", "random") else function(theirs)
+    try:
+        return function(theirs, seed=seed) if layout in ("spring", "random") else function(theirs)
+    except (nx.NetworkXException, TypeError, ValueError, AttributeError) as error:
+        words = str(error).partition("\n")[0]
+        raise RequestError(f"the layout {layout!r} does not do for this network: {words}") from None
 
 
 def packed(graph: Graph, seed: int) -> Place:
@@ -52,9 +56,11 @@ def packed(graph: Graph, seed: int) -> Place:
         radius = math.sqrt(len(part))
         if left and left + 2 * radius > width:
             left, top, height = 0.0, top - height - 1, 0.0
-        for i, (x, y) in zip(part, _within(graph, part, seed), strict=True):
-            places[graph.names[i]] = (left + radius * (1 + x), top - radius * (1 - y))
-        left, height = left + 2 * radius + 1, max(height, 2 * radius)
+        within = _within(graph, part, seed)
+        low, high = min(y for _, y in within), max(y for _, y in within)
+        for i, (x, y) in zip(part, within, strict=True):
+            places[graph.names[i]] = (left + radius * (1 + x), top - radius * (high - y))
+        left, height = left + 2 * radius + 1, max(height, radius * (high - low))
     lone = sorted(part[0] for part in parts if len(part) == 1)
     across = max(1, math.ceil(max(width, math.sqrt(len(lone)))))
     for k, i in enumerate(lone):

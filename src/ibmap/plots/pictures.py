@@ -1,6 +1,6 @@
 """Pictures: a network, a network beside the truth, the score over the ascents (needs matplotlib)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -59,12 +59,25 @@ def plot(source: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", se
 
 
 def plot_comparison(
-    learned: Any, truth: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", seed: int = 0
+    learned: Any,
+    truth: Any,
+    ax: "Axes | None" = None,
+    *,
+    labels: Sequence[str] = ("right", "false", "missing"),
+    layout: Layout = "packed",
+    seed: int = 0,
 ) -> "Axes":
-    """Draw a learned network over the truth: edges that are right, false and missing.
+    """Draw a learned network over the truth, or over another one: what both have, and what one has.
 
-    The parameters are those of :func:`plot`; both networks have the same variables, and all edges have a
-    say in the places.
+    Parameters
+    ----------
+    learned, truth : Graph, Learned or estimator
+        Two networks of the same variables; all edges have a say in the places.
+    labels : sequence of three str
+        What edges of both, of the first only and of the second only are called. Where neither network is the
+        truth, say whose they are: ("both", "only GSMN", "only IBMAP-HC").
+    ax, layout, seed
+        As in :func:`plot`.
 
     Examples
     --------
@@ -73,6 +86,8 @@ def plot_comparison(
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['0 right', '1 false', '1 missing']
     """
+    if isinstance(labels, str) or len(labels) != 3:
+        raise RequestError(f"labels must be three: of both, of the first, of the second; not {labels!r}")
     mine, true = as_network(learned).graph, as_network(truth).graph
     if set(mine.names) != set(true.names):
         odd = min(set(mine.names) ^ set(true.names))
@@ -84,10 +99,10 @@ def plot_comparison(
     right = [edge for edge in true.edges if found.has_edge(*edge)]
     false = [edge for edge in found.edges if not true.has_edge(*edge)]
     missing = [edge for edge in true.edges if not found.has_edge(*edge)]
-    _lines(axes, places, right, widths=1.8, color=ACCENT, label=f"{len(right)} right")
-    _lines(axes, places, false, widths=1.8, color=WRONG, label=f"{len(false)} false")
-    dashes = (0, (4, 3))
-    _lines(axes, places, missing, widths=1.4, color=FAINT, style=dashes, label=f"{len(missing)} missing")
+    words = [f"{len(edges)} {word}" for edges, word in zip((right, false, missing), labels, strict=True)]
+    _lines(axes, places, right, widths=1.8, color=ACCENT, label=words[0])
+    _lines(axes, places, false, widths=1.8, color=WRONG, label=words[1])
+    _lines(axes, places, missing, widths=1.4, color=FAINT, style=(0, (4, 3)), label=words[2])
     _names(axes, both, places)
     axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=3)
     return axes
@@ -113,6 +128,8 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
     """
     steps = _steps(history)
     axes = _canvas(ax)
+    from matplotlib.ticker import MaxNLocator
+
     if steps:
         scores = [steps[0][2] - steps[0][1], *(score for _, _, score in steps)]
         axes.plot(range(len(scores)), scores, color=ACCENT, linewidth=1.5)
@@ -122,6 +139,7 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
             axes.legend(frameon=False, fontsize=9)
     else:
         axes.text(0.5, 0.5, "no ascents", transform=axes.transAxes, ha="center", color=FAINT)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("ascent")
     axes.set_ylabel("IB-score (log)")
     axes.spines[["top", "right"]].set_visible(False)
@@ -148,7 +166,7 @@ def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
         try:
             from matplotlib import pyplot
         except ImportError:
-            raise RequestError("pictures need matplotlib: pip install ibmap[report]") from None
+            raise RequestError('pictures need matplotlib: pip install "ibmap[report]"') from None
         wider = sqrt(min(max(n_variables or 0, ROOMY), CROWDED) / ROOMY)
         size = (6, 3.5) if n_variables is None else (7 * wider, 6 * wider)
         ax = pyplot.subplots(figsize=size, layout="constrained")[1]

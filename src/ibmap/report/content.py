@@ -10,7 +10,7 @@ import numpy as np
 from ibmap._words import counted
 from ibmap.graph import Graph
 from ibmap.result import Result
-from ibmap.support import Support
+from ibmap.support import Support, replicates
 
 DRAWN = 300  #: variables beyond which only the heat map is shown
 PREFERRED = 100  #: variables up to which the drawing is shown first
@@ -68,7 +68,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     ]
     if support:
         seed = "" if support.seed is None else f", seed {support.seed}"
-        lines.append(("bootstrap", f"{counted(support.n_replicates, 'replicate')}{seed}"))
+        lines.append(("bootstrap", f"{replicates(support.n_replicates, support.subsample)}{seed}"))
     return lines
 
 

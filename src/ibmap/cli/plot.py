@@ -1,0 +1,129 @@
+"""``ibmap plot``: a picture of a network, of two, or of how the score rose."""
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap.cli import options, quick, screen
+from ibmap.cli.convert import read_network
+from ibmap.cli.demo import compared
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DPI = 150
+NO_PICTURES = ("pgf", "raw", "rgba")  #: matplotlib writes them too, with LaTeX, or without a header
+
+
+def plot(
+    source: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of a result, or a network.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Where it goes: .png, .svg, .pdf, ...")],
+    truth: Annotated[
+        Path | None, typer.Option(metavar="OTHER", help="Compare: edges right, false and missing.")
+    ] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="The score over the ascents instead.")] = False,
+    layout: Annotated[
+        str, typer.Option(metavar="NAME", help="packed, spring, circular, kamada_kawai, shell, ...")
+    ] = "packed",
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Draw a network and write the picture."""
+    from ibmap._files import refuse_existing, write_whole
+
+    if scores and truth is not None:
+        raise RequestError("--scores and --truth are two pictures: ask for one of them")
+    form = format_of(out)
+    refuse_existing(out, overwrite=force)
+    if scores:
+        axes, about = score_picture(source)
+    elif truth is not None:
+        axes, about = comparison_picture(source, truth, layout)
+    else:
+        axes, about = network_picture(source, layout)
+    picture = io.BytesIO()
+    axes.get_figure().savefig(picture, format=form, dpi=DPI)  # type: ignore[union-attr]
+    write_whole(out, picture.getvalue(), overwrite=force)
+    if as_json:
+        typer.echo(json.dumps({"out": str(out), **about}, ensure_ascii=False))
+    else:
+        typer.echo(f"wrote {out}: {in_words(about)}")
+
+
+def format_of(out: Path) -> str:
+    """Return the format that the suffix tells, if matplotlib is there and writes it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise RequestError('pictures need matplotlib: pip install "ibmap[report]"') from None
+    matplotlib.use("agg")  # no window, also where there is a screen
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = [name for name in FigureCanvasBase.get_supported_filetypes() if name not in NO_PICTURES]
+    suffix = out.suffix.lower().removeprefix(".")
+    if suffix not in known:
+        raise RequestError(
+            f"the name {str(out)!r} does not tell the format: it must end in .{', .'.join(known)}"
+        )
+    return suffix
+
+
+def network_picture(source: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
+    """Draw one network."""
+    from ibmap.plots import plot as drawn
+
+    network = read_network(source)
+    n, m = network.graph.n_variables, network.graph.n_edges
+    about = {"picture": "network", "variables": n, "edges": m, "posteriors": bool(network.numbers)}
+    return drawn(network, layout=layout), about
+
+
+def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
+    """Draw a network over the truth."""
+    from ibmap.plots import plot_comparison
+
+    mine, true = read_network(source).graph, read_network(truth).graph
+    axes = plot_comparison(mine, true, layout=layout)
+    right, missing, false = map(len, compared(true, mine))
+    about = {"variables": true.n_variables, "right": right, "false": false, "missing": missing}
+    return axes, {"picture": "comparison", **about}
+
+
+def score_picture(source: Path) -> tuple["Axes", dict[str, Any]]:
+    """Draw the score over the ascents of a result."""
+    quick.import_numba()
+    from math import isnan
+
+    from ibmap.plots import plot_scores
+    from ibmap.result import read_result
+
+    learned = read_result(source).learned
+    if isnan(learned.score):
+        raise RequestError(f"{learned.learner} has no score: only ibmap-hc climbs")
+    about = {"picture": "scores", "ascents": len(learned.history), "score": learned.score}
+    return plot_scores(learned), about
+
+
+def in_words(about: dict[str, Any]) -> str:
+    """Tell what the picture shows.
+
+    Examples
+    --------
+    >>> in_words({"picture": "comparison", "variables": 9, "right": 7, "false": 1, "missing": 2})
+    '7 edges right, 1 false, 2 missing, among 9 variables'
+    """
+    from ibmap.plots.pictures import CROWDED
+
+    if about["picture"] == "scores":
+        return f"the score over {screen.counted(about['ascents'], 'ascent')}, {about['score']:.3f} at the end"
+    names = screen.counted(about["variables"], "variable")
+    if about["variables"] > CROWDED:
+        names += ", too many for their names"
+    if about["picture"] == "comparison":
+        edges = f"{screen.counted(about['right'], 'edge')} right, {about['false']:,} false"
+        return f"{edges}, {about['missing']:,} missing, among {names}"
+    return f"{screen.counted(about['edges'], 'edge')} among {names}"
