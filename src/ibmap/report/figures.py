@@ -52,7 +52,9 @@ def _ranges(name: str) -> dict[str, Any]:
 def _report_taps(plot: Any, kind: str) -> None:
     from bokeh.models import CustomJS
 
-    plot.js_on_event("tap", CustomJS(code=f"window.ibmapReport.tapped('{kind}', cb_obj.x, cb_obj.y)"))
+    code = f"window.ibmapReport.tapped('{kind}', cb_obj.x, cb_obj.y)"
+    for event in ("tap", "doubletap", "press"):  # a quick second click, and a slow one, are clicks too
+        plot.js_on_event(event, CustomJS(code=code))
 
 
 def _add_tools(plot: Any, name: str) -> None:
@@ -88,7 +90,7 @@ def _network() -> Any:
         text_font_size="12px",
     )
     plot.text("x", "y", "text", **names, text_color="ink", text_font_size="12px")
-    plot.add_tools(HoverTool(renderers=[drawn, dots], tooltips=TIP))
+    plot.add_tools(HoverTool(renderers=[drawn, dots], tooltips=TIP, limit=1))
     _report_taps(plot, "network")
     return plot
 

@@ -14,10 +14,10 @@ from ibmap.report.content import header, page_content
 from ibmap.result import Result, as_result
 from ibmap.support import Support, as_support
 
-STYLES = ("palette.css", "controls.css", "tables.css", "page.css")
+STYLES = ("palette.css", "controls.css", "tables.css", "page.css", "screens.css")
 SCRIPTS = (
-    "words.js", "drawing.js", "heat.js", "moving.js", "charts.js", "panel.js", "table.js", "csv.js", "slider.js",
-    "page.js",
+    "words.js", "drawing.js", "heat.js", "moving.js", "charts.js", "panel.js", "table.js", "csv.js",
+    "slider.js", "page.js",
 )  # fmt: skip
 MISSING = 'the report needs bokeh: pip install "ibmap[report]"'
 

@@ -9,7 +9,7 @@ function showPanel() {
       : aboutPair(picked.index);
   const close = element("button", { type: "button", class: "close", "aria-label": "Close the details" }, "×");
   close.addEventListener("click", () => pick(null));
-  at("panel").replaceChildren(...[picked ? close : null, ...filled].filter((child) => child !== null));
+  at("panel").replaceChildren(...[...filled, picked ? close : null].filter((child) => child !== null));
   at("panel").classList.toggle("filled", picked !== null);
   at("said").textContent = announcement();
 }
