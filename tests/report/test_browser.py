@@ -3,7 +3,8 @@
 import csv
 import io
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import pairwise
 
 import pytest
 
@@ -36,6 +37,18 @@ def test_it_opens_with_header_network_table_and_charts(show, chain):
     for top, bottom, label in zip(bars["top"], bars["bottom"], bars["label"], strict=True):
         heights[label.split(":")[0]] += top - bottom
     assert heights == Counter(["edge"] * 7 + near)
+
+
+def test_the_bars_of_the_histogram_stand_on_each_other(show, large):
+    report = show(large)
+    bars = report.js("ibmapReport.models.bars.data")
+    stacks = defaultdict(list)
+    for left, *ends in zip(bars["left"], bars["bottom"], bars["top"], strict=True):
+        stacks[left].append(ends)
+    assert max(map(len, stacks.values())) > 1
+    for stack in stacks.values():
+        assert stack[0][0] == 0
+        assert all(below[1] == above[0] for below, above in pairwise(stack))
 
 
 def test_posteriors_are_told_as_on_the_command_line(show, chain):
@@ -72,9 +85,11 @@ def test_near_misses_can_be_shown(show):
     data = noisy_chain(8, 100, noise=0.3)
     result = result_for(ibmap_hc(data), data)
     report = show(result)
-    if report.page.is_checked("#misses"):
-        report.page.uncheck("#misses")
+    report.page.uncheck("#misses")
+    report.page.focus("#threshold")
+    report.page.keyboard.press("Home")  # all that there is
     without = report.drawn()
+    assert without == result.network.graph.n_edges
     report.page.check("#misses")
     kinds = Counter(map(kind_of, result.content["near_misses"]))
     assert kinds["near miss"] > 0

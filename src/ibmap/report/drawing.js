@@ -63,6 +63,8 @@ function neighbourhood() {
   return new Set([...ends, ...around]);
 }
 
+const drawnName = (i) => short(data.names[i], viewWidth() < 500 ? 16 : 24);
+
 /** Where the names go that fit without covering each other, in pixels below their points: what was picked first, then by degree. */
 function namesThatFit(near, main) {
   const points = inPixels(0, 0),
@@ -70,7 +72,7 @@ function namesThatFit(near, main) {
     fit = new Map();
   const rank = (i) => (i === main ? 2e6 : near.has(i) ? 1e6 : 0) + data.degrees[i];
   for (const i of data.names.map((_, i) => i).sort((a, b) => rank(b) - rank(a) || a - b)) {
-    const half = (LETTER[0] * short(data.names[i]).length) / 2,
+    const half = (LETTER[0] * drawnName(i).length) / 2,
       [x, y] = points[i];
     const free = (offset) =>
       !taken.some(
@@ -101,7 +103,7 @@ function drawNodes(tint) {
     y: data.places.map((place) => place[1]),
     size: everyName.map((i) => (i === main ? 13 : 6 + Math.min(8, data.degrees[i]))),
     color: everyName.map((i) => (i === main ? tint.picked : !near.size || near.has(i) ? ink : faint)),
-    text: data.names.map((name, i) => (fit.has(i) ? short(name) : "")),
+    text: everyName.map((i) => (fit.has(i) ? drawnName(i) : "")),
     offset: everyName.map((i) => fit.get(i) ?? 0),
     ink: everyName.map((i) => (!near.size || near.has(i) ? ink : faint)),
     halo: everyName.map(() => paper),

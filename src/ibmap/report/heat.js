@@ -1,5 +1,7 @@
 // The heat map: an order of the variables, a cell for each pair (twice), and bands through what was picked.
 
+const SEEN = 3; // pixels: a cell is never smaller than can be seen
+
 /** An order that brings neighbours together (Cuthill and McKee): from the ends of the network inwards. */
 function neighbourly() {
   const byDegree = (a, b) => data.degrees[a] - data.degrees[b] || a - b;
@@ -34,36 +36,53 @@ function drawHeat(shown) {
   const twice = shown.flatMap((k) => [k, k]);
   const cell = (one, other) => twice.map((k, n) => rankOf[n % 2 ? pairs[other][k] : pairs[one][k]]);
   const tint = { edge: colour("edge"), miss: colour("miss"), picked: colour("picked") };
-  const plot = models["heat plot"]; // a cell is never smaller than can be seen
-  const least = (axis, pixels) =>
-    Math.max(1, (3 * Math.abs(models[`heat ${axis}`].end - models[`heat ${axis}`].start)) / (pixels || 500));
-  models["cell glyph"].glyph.setv({
-    width: { value: least("x", plot.inner_width) },
-    height: { value: least("y", plot.inner_height) },
-  });
+  const [width, height] = scaleOf("heat").map((scale) => Math.max(1, SEEN / Math.abs(scale || 1)));
+  models["cell glyph"].glyph.setv({ width: { value: width }, height: { value: height } });
   models.cells.data = {
     x: cell("x", "y"),
     y: cell("y", "x"),
     color: twice.map((k) => (isPicked(k) ? tint.picked : pairs.edge[k] ? tint.edge : tint.miss)),
-    alpha: twice.map((k) => 0.3 + 0.7 * strength(k)),
+    alpha: twice.map((k) => (isPicked(k) ? 1 : 0.3 + 0.7 * strength(k))),
     label: twice.map(tip),
   };
-  drawBands(plot);
+  drawBands(width, height, tint.picked);
+  makeRoomForNames();
 }
 
-/** Bands through the row and the column of what was picked, and as many names as there is room for. */
-function drawBands(plot) {
+/** Draw bands through the row and the column of what was picked. */
+function drawBands(width, height, color) {
   const n = data.names.length,
     middle = (n - 1) / 2,
     ranks = pickedEnds().map((i) => rankOf[i]);
+  const both = (columns, rows) => [...ranks.map(columns), ...ranks.map(rows)];
   models.bands.data = {
-    x: [...ranks, ...ranks.map(() => middle)],
-    y: [...ranks.map(() => middle), ...ranks],
-    width: [...ranks.map(() => 1), ...ranks.map(() => n)],
-    height: [...ranks.map(() => n), ...ranks.map(() => 1)],
-    color: [...ranks, ...ranks].map(() => colour("picked")),
+    x: both(
+      (rank) => rank,
+      () => middle,
+    ),
+    y: both(
+      () => middle,
+      (rank) => rank,
+    ),
+    width: both(
+      () => width,
+      () => n,
+    ),
+    height: both(
+      () => n,
+      () => height,
+    ),
+    color: both(
+      () => color,
+      () => color,
+    ),
   };
-  const room = (pixels) => Math.max(2, Math.floor((pixels ?? 500) / 20)); // the inner size would follow the names, and they it
+}
+
+/** Show as many names as fit: by the outer size, as the inner one depends on the names. */
+function makeRoomForNames() {
+  const plot = models["heat plot"];
+  const room = (pixels) => Math.max(2, Math.floor((pixels ?? 500) / 20));
   models["heat columns"].setv({ desired_num_ticks: room(plot.outer_width) });
   models["heat rows"].setv({ desired_num_ticks: room(plot.outer_height) });
 }

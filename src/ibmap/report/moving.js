@@ -6,7 +6,9 @@ const ranges = () => [models[`${state.view} x`], models[`${state.view} y`]];
 
 function showWhole() {
   const n = data.names.length;
-  const margin = Math.min(0.3, 90 / viewWidth()); // for half a name
+  const wide = viewWidth(),
+    half = Math.min(90, wide / 6), // a name, in pixels
+    margin = half / (wide - 2 * half);
   const box =
     state.view === "network"
       ? [

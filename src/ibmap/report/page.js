@@ -142,7 +142,7 @@ function drawSoon() {
 
 async function begin() {
   const figures = JSON.parse(at("figures").textContent);
-  for (const name of Object.keys(figures)) await Bokeh.embed.embed_item(figures[name]);
+  await Promise.all(Object.values(figures).map((item) => Bokeh.embed.embed_item(item)));
   findModels();
   if (!data.places) at("views").hidden = true;
   if (!data.has_support) at("measure").replaceWith("posterior");
