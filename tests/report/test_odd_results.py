@@ -75,6 +75,9 @@ def test_a_learner_that_only_decides(show, chain_data):
     report = show(result_for(gsmn(chain_data), chain_data))
     assert report.drawn() >= 5
     assert report.page.is_disabled("#threshold")
+    assert not report.page.is_visible("#threshold")
+    assert not report.page.is_visible("#misses")
+    assert report.page.locator("#pairs th").all_inner_texts() == ["kind", "x", "y"]
     assert "have no posterior" in report.page.inner_text("#histogram")
     assert "no ascents" in report.page.inner_text("#scores")
     report.js("pick('pair', 0)")

@@ -4,7 +4,7 @@
 function asCsv() {
   const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const number = (log) => (log === null ? "" : log < -1e200 ? "-inf" : String(log));
-  const more = columns.filter((column) => ["support", "ascent"].includes(column.head));
+  const more = columns.filter((column) => column === supportColumn || column === ascentColumn);
   const heads = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"];
   const rows = found().map((k) => {
     const posterior = logPosterior(k) === null ? "" : String(Math.exp(logPosterior(k)));

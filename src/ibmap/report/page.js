@@ -145,6 +145,8 @@ async function begin() {
   await Promise.all(Object.values(figures).map((item) => Bokeh.embed.embed_item(item)));
   findModels();
   if (!data.places) at("views").hidden = true;
+  at("bounded").hidden = !hasPosteriors && !data.has_support; // there is nothing to slide on
+  at("missed").hidden = !hasPosteriors;
   if (!data.has_support) at("measure").replaceWith("posterior");
   at("variables").append(...data.names.slice(0, 3000).map((name) => element("option", { value: name })));
   layOutSlider();

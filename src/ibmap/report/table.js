@@ -5,14 +5,11 @@ const ascentOf = new Map(data.steps.map(([x, y], n) => [`${Math.min(x, y)} ${Mat
 const ascent = (k) =>
   ascentOf.get(`${Math.min(pairs.x[k], pairs.y[k])} ${Math.max(pairs.x[k], pairs.y[k])}`) ?? null;
 
-const columns = [
-  { head: "kind", value: kindOf, text: kindOf, words: true },
-  { head: "x", value: (k) => data.names[pairs.x[k]], show: (k) => named(pairs.x[k]), words: true },
-  { head: "y", value: (k) => data.names[pairs.y[k]], show: (k) => named(pairs.y[k]), words: true },
+const posteriorColumns = [
   {
     head: "posterior",
-    value: logPosterior,
     hint: "probability of an edge: the geometric mean of the next two",
+    value: logPosterior,
     text: (k) => probability(logPosterior(k)),
   },
   {
@@ -27,22 +24,26 @@ const columns = [
     value: (k) => pairs.yx[k],
     text: (k) => probability(pairs.yx[k]),
   },
-  ...(data.has_support
-    ? [
-        {
-          head: "support",
-          hint: "share of the bootstrap replicates that have the edge",
-          value: (k) => pairs.support[k],
-          text: (k) => percent(pairs.support[k]),
-        },
-      ]
-    : []),
-  {
-    head: "ascent",
-    hint: "step of the search that flipped the pair last",
-    value: ascent,
-    text: (k) => ascent(k) ?? "–",
-  },
+];
+const supportColumn = {
+  head: "support",
+  hint: "share of the bootstrap replicates that have the edge",
+  value: (k) => pairs.support[k],
+  text: (k) => percent(pairs.support[k]),
+};
+const ascentColumn = {
+  head: "ascent",
+  hint: "step of the search that flipped the pair last",
+  value: ascent,
+  text: (k) => ascent(k) ?? "–",
+};
+const columns = [
+  { head: "kind", value: kindOf, text: kindOf, words: true },
+  { head: "x", value: (k) => data.names[pairs.x[k]], show: (k) => named(pairs.x[k]), words: true },
+  { head: "y", value: (k) => data.names[pairs.y[k]], show: (k) => named(pairs.y[k]), words: true },
+  ...(hasPosteriors ? posteriorColumns : []),
+  ...(data.has_support ? [supportColumn] : []),
+  ...(data.searched ? [ascentColumn] : []),
 ];
 
 const listing = { sorted: null, falling: false, words: [], limit: ROWS };
