@@ -16,6 +16,12 @@ FLAGS = [
     "--disable-sync",
 ]
 
+COUNT_TAPS = """() => {
+    const { tapped } = ibmapReport;
+    window.taps = 0;
+    ibmapReport.tapped = (...where) => { tapped(...where); window.taps += 1; };
+}"""
+
 
 def installed() -> str | None:
     """Return the browser of this machine."""
@@ -44,9 +50,14 @@ class Opened:
         """The texts of a column of the table."""
         return self.page.locator(f"#pairs tbody tr td:nth-child({n})").all_inner_texts()
 
-    def click(self, plot: str, x: float, y: float) -> None:
-        """Click with the mouse at a point of a figure, given in its own coordinates."""
-        at = self.js(
+    def settle(self) -> None:
+        """Wait until what was asked for is painted."""
+        self.js("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+
+    def point(self, plot: str, x: float, y: float) -> list[float]:
+        """Return where a point of a figure, given in its own coordinates, is on the screen."""
+        self.settle()
+        return self.js(
             """([name, x, y]) => {
                 const plot = ibmapReport.models[`${name} plot`];
                 const view = Bokeh.index.find_one(plot), frame = view.frame.bbox;
@@ -60,9 +71,17 @@ class Opened:
             }""",
             [plot, x, y],
         )
-        self.page.mouse.move(*at)
-        self.page.mouse.click(*at)
-        self.page.wait_for_timeout(400)  # bokeh waits for a second click
+
+    def click(self, plot: str, x: float, y: float, *, finger: bool = False) -> None:
+        """Click at a point of a figure, and wait until the page has noticed."""
+        at = self.point(plot, x, y)
+        before = self.js("window.taps")
+        if finger:
+            self.page.touchscreen.tap(*at)
+        else:
+            self.page.mouse.move(*at)
+            self.page.mouse.click(*at)
+        self.page.wait_for_function("(before) => window.taps > before", arg=before)
 
 
 def opened(browser: Any, path: Path, **options: Any) -> Opened:
@@ -76,4 +95,5 @@ def opened(browser: Any, path: Path, **options: Any) -> Opened:
     page.on("request", lambda request: found.requests.append(request.url))
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-ready=yes]", timeout=30_000)
+    page.evaluate(COUNT_TAPS)
     return found

@@ -10,8 +10,9 @@ from chains import noisy_chain
 from ibmap.data import CategoricalData
 from ibmap.graph import Graph
 from ibmap.learners import ibmap_hc
+from ibmap.report import write_report
 from ibmap.result import result_of, result_text
-from report.browser import FLAGS, installed
+from report.browser import FLAGS, installed, opened
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -21,7 +22,8 @@ NASTY = (
     "שלום עולם",
     "long " + "name " * 99,
     "$$\\frac{1}{2}$$",
-    "{{ 7 * 7 }} ${1} @x %s",
+    "{{ 7 * 7 }} ${1} @x %s \u2028",
+    "<!-- <script ",
 )
 
 
@@ -87,3 +89,22 @@ def browser():
         running = driver.chromium.launch(executable_path=path, args=FLAGS)
         yield running
         running.close()
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Open the report of a result; whatever the test does then, nothing may be complained of or fetched."""
+    shown = []
+
+    def show(result, support=None, **options):
+        write_report(result, tmp_path / "report.html", support=support, overwrite=True)
+        shown.append(opened(browser, tmp_path / "report.html", **options))
+        return shown[-1]
+
+    yield show
+    for report in shown:
+        assert report.complaints == []
+        assert [url for url in report.requests if not url.startswith(("data:", "blob:"))] == [
+            (tmp_path / "report.html").as_uri()
+        ]
+        report.page.close()

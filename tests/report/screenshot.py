@@ -21,7 +21,7 @@ def picture(report: Path, target: Path, variable: str = "diagnosis") -> None:
         browser = driver.chromium.launch(executable_path=installed(), args=FLAGS)
         shown = opened(browser, report.resolve(), viewport={"width": 1200, "height": 830})
         shown.js("(name) => pick('variable', data.names.indexOf(name))", variable)
-        shown.page.wait_for_timeout(500)
+        shown.settle()
         seen = Image.open(io.BytesIO(shown.page.screenshot()))
         browser.close()
     seen.convert("RGB").quantize(96, Image.Quantize.MAXCOVERAGE).save(target, optimize=True)

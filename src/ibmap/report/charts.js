@@ -58,36 +58,38 @@ function drawHistogram() {
   const places = known.map((k) => evidence(logPosterior(k)));
   const low = places.reduce((a, b) => Math.min(a, b), 0),
     width = (places.reduce((a, b) => Math.max(a, b), 1) - low) / BINS;
-  const bars = [false, true].map(() => new Array(BINS).fill(0));
-  known.forEach((k, n) => {
-    bars[Number(pairs.edge[k])][Math.min(BINS - 1, Math.floor((places[n] - low) / width))] += 1;
-  });
-  const bins = bars[0].map((_, b) => b),
-    twice = [...bins, ...bins];
-  setRanges(
-    "histogram",
-    [low - width / 2, low + (BINS + 0.5) * width],
-    [0, 1.05 * Math.max(...bins.map((b) => bars[0][b] + bars[1][b]))],
-  );
-  const words = (b, kind, n) =>
-    `${n} ${kind}: posterior ${probability(posteriorAt(low + b * width))} to ${probability(posteriorAt(low + (b + 1) * width))}`;
-  models.bars.data = {
-    left: twice.map((b) => low + b * width),
-    right: twice.map((b) => low + (b + 0.92) * width),
-    bottom: [...bins.map(() => 0), ...bars[1]],
-    top: [...bars[1], ...bins.map((b) => bars[1][b] + bars[0][b])],
-    color: [...bins.map(() => colour("edge")), ...bins.map(() => colour("miss"))],
-    label: [
-      ...bins.map((b) => words(b, "edges", bars[1][b])),
-      ...bins.map((b) => words(b, "near misses", bars[0][b])),
-    ],
-  };
+  const kinds = [
+    { kind: "edge", tint: colour("edge") },
+    { kind: "near miss", tint: colour("miss") },
+    { kind: "not joined", tint: colour("faint") },
+  ];
+  const heights = new Array(BINS).fill(0),
+    bars = [];
+  for (const { kind, tint } of kinds) {
+    const counts = new Array(BINS).fill(0);
+    known.forEach((k, n) => {
+      if (kindOf(k) === kind) counts[Math.min(BINS - 1, Math.floor((places[n] - low) / width))] += 1;
+    });
+    counts.forEach((count, b) => {
+      const [left, right] = [low + b * width, low + (b + 1) * width];
+      const label = `${kind}: ${counted(count, "pair")}, posterior ${probability(posteriorAt(left))} to ${probability(posteriorAt(right))}`;
+      if (count) bars.push([left, left + 0.92 * width, heights[b], heights[b] + count, tint, label]);
+      heights[b] += count;
+    });
+  }
+  setRanges("histogram", [low - width / 2, low + (BINS + 0.5) * width], [0, 1.05 * Math.max(...heights)]);
+  const columns = ["left", "right", "bottom", "top", "color", "label"];
+  models.bars.data = Object.fromEntries(columns.map((name, c) => [name, bars.map((bar) => bar[c])]));
 }
 
-/** Give axes and grids the colours of the page. */
+/** Give figures the colours of the page. */
 function dress() {
   const faint = colour("faint"),
-    line = colour("line");
+    line = colour("line"),
+    paper = colour("paper");
+  for (const name of ["network", "heat", "scores", "histogram"]) {
+    models[`${name} plot`].setv({ background_fill_color: paper, border_fill_color: paper }); // for saved pictures
+  }
   for (const name of ["heat plot", "scores plot", "histogram plot"]) {
     const plot = models[name];
     for (const axis of [...plot.above, ...plot.below, ...plot.left]) {

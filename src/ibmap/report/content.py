@@ -62,7 +62,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         ("learner", f"{learned.learner}{_options(found.get('learner_options') or {})}"),
         ("test", f"{learned.test}{_options(_brief(found['test_options']))}"),
         ("search", _search(result)),
-        ("seed", "none: the search draws no lots"),
+        ("seed", "none: nothing is drawn at random"),
         ("time", f"{learned.seconds:.3g} s, {str(found.get('made_at', ''))[:19].replace('T', ' ')} UTC"),
         ("versions", ", ".join(f"{name} {number}" for name, number in made.items())),
     ]

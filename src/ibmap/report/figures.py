@@ -52,15 +52,25 @@ def _ranges(name: str) -> dict[str, Any]:
 def _report_taps(plot: Any, kind: str) -> None:
     from bokeh.models import CustomJS
 
-    plot.js_on_event("tap", CustomJS(code=f"window.ibmapReport.tapped('{kind}', cb_obj.x, cb_obj.y)"))
+    code = f"window.ibmapReport.tapped('{kind}', cb_obj.x, cb_obj.y)"
+    for event in ("tap", "doubletap", "press"):  # a quick second click, and a slow one, are clicks too
+        plot.js_on_event(event, CustomJS(code=code))
+
+
+def _add_tools(plot: Any, name: str) -> None:
+    """Add tools whose names the page knows: it says when wheel and fingers move the figure."""
+    from bokeh.models import PanTool, ResetTool, SaveTool, WheelZoomTool
+
+    pan, wheel = PanTool(name=f"{name} pan"), WheelZoomTool(name=f"{name} wheel")
+    plot.add_tools(pan, wheel, ResetTool(), SaveTool(filename=f"ibmap {name}"))
 
 
 def _network() -> Any:
     from bokeh.models import HoverTool
 
-    plot = _figure("network plot", tools="pan,wheel_zoom,reset", **_ranges("network"))
+    plot = _figure("network plot", **_ranges("network"))
     plot.axis.visible = plot.grid.visible = False
-    plot.toolbar.active_scroll = plot.tools[1]
+    _add_tools(plot, "network")
     lines = _source("edges", "x0", "y0", "x1", "y1", "color", "width", "alpha", "dash", "label")
     drawn = plot.segment(
         "x0", "y0", "x1", "y1", source=lines, line_color="color", line_width="width", line_alpha="alpha",
@@ -80,7 +90,7 @@ def _network() -> Any:
         text_font_size="12px",
     )
     plot.text("x", "y", "text", **names, text_color="ink", text_font_size="12px")
-    plot.add_tools(HoverTool(renderers=[drawn, dots], tooltips=TIP))
+    plot.add_tools(HoverTool(renderers=[drawn, dots], tooltips=TIP, limit=1))
     _report_taps(plot, "network")
     return plot
 
@@ -88,8 +98,12 @@ def _network() -> Any:
 def _heat_map() -> Any:
     from bokeh.models import BasicTicker, CustomJSTickFormatter, HoverTool
 
-    plot = _figure("heat plot", tools="pan,wheel_zoom,reset", x_axis_location="above", **_ranges("heat"))
-    plot.toolbar.active_scroll = plot.tools[1]
+    plot = _figure("heat plot", x_axis_location="above", **_ranges("heat"))
+    _add_tools(plot, "heat")
+    bands = _source("bands", "x", "y", "width", "height", "color")
+    plot.rect(
+        "x", "y", "width", "height", source=bands, fill_color="color", fill_alpha=0.2, line_color=None
+    )  # fmt: skip
     cells = _source("cells", "x", "y", "color", "alpha", "label")
     drawn = plot.rect(
         "x",
@@ -102,8 +116,8 @@ def _heat_map() -> Any:
         line_color=None,
         name="cell glyph",
     )
-    for axis in (plot.xaxis[0], plot.yaxis[0]):
-        axis.ticker = BasicTicker(min_interval=1, num_minor_ticks=0, desired_num_ticks=16)
+    for name, axis in (("heat columns", plot.xaxis[0]), ("heat rows", plot.yaxis[0])):
+        axis.ticker = BasicTicker(min_interval=1, num_minor_ticks=0, name=name)
         axis.formatter = CustomJSTickFormatter(code="return window.ibmapReport.nameAt(tick)")
     plot.xaxis[0].major_label_orientation = math.pi / 3
     plot.add_tools(HoverTool(renderers=[drawn], tooltips=TIP))
@@ -115,7 +129,7 @@ def _scores() -> Any:
     from bokeh.models import HoverTool
 
     words = {"x_axis_label": "ascent", "y_axis_label": "score"}
-    plot = _figure("scores plot", tools="xpan,xwheel_zoom,reset", **words, **_ranges("scores"))
+    plot = _figure("scores plot", tools="xpan,reset,save", **words, **_ranges("scores"))
     steps = _source("steps", "n", "score", "color", "label")
     plot.line("n", "score", source=steps, line_width=1.5, name="score line")
     dots = plot.scatter("n", "score", source=steps, size=6, color="color")
@@ -125,10 +139,10 @@ def _scores() -> Any:
 
 
 def _histogram() -> Any:
-    from bokeh.models import FixedTicker, HoverTool
+    from bokeh.models import FixedTicker, HoverTool, NoOverlap
 
     words = {"x_axis_label": "posterior of an edge", "y_axis_label": "pairs"}
-    plot = _figure("histogram plot", **words, **_ranges("histogram"))
+    plot = _figure("histogram plot", tools="save", **words, **_ranges("histogram"))
     bars = _source("bars", "left", "right", "bottom", "top", "color", "label")
     drawn = plot.quad(
         left="left",
@@ -142,5 +156,6 @@ def _histogram() -> Any:
     places = {math.asinh(odds): words for odds, words in TICKS.items()}  # the scale of evidence() in words.js
     plot.xaxis[0].ticker = FixedTicker(ticks=list(places))
     plot.xaxis[0].major_label_overrides = places
+    plot.xaxis[0].major_label_policy = NoOverlap(min_distance=8)
     plot.add_tools(HoverTool(renderers=[drawn], tooltips=TIP))
     return plot

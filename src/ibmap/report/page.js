@@ -1,11 +1,18 @@
 // The controls, and what one change brings about.
 
-function pick(kind, index) {
+let opener = null; // what had the focus before the panel
+
+/** Pick a variable, a pair, or nothing; the focus goes to the panel if it was there, or is asked to. */
+function pick(kind, index, enter = false) {
+  const inside = at("panel").contains(document.activeElement);
+  if (!inside) opener = document.activeElement;
   state.picked = kind === null ? null : { kind, index };
-  if (kind === "variable") centreOn(index);
+  if (kind !== null) centre();
   draw();
   showPanel();
   markRow();
+  if (kind === null && inside) opener.focus();
+  else if (inside || enter) at("panel").focus();
 }
 
 function tapped(kind, x, y) {
@@ -15,43 +22,6 @@ function tapped(kind, x, y) {
 
 window.ibmapReport = { tapped, nameAt, state, models };
 
-/** Set the ends of the slider for what it measures, and put it where all edges are seen. */
-function layOutSlider() {
-  const slider = at("threshold");
-  slider.disabled = !measured() || !pairs.x.length;
-  if (slider.disabled) {
-    at("bound").textContent = "any";
-    return;
-  }
-  const support = state.measure === "support";
-  const edges = everyPair.filter((k) => pairs.edge[k]).map(weight);
-  const all = everyPair.map(weight);
-  const low = support
-      ? 0
-      : Math.max(
-          -2.1,
-          all.reduce((a, b) => Math.min(a, b), 0),
-        ),
-    high = support ? 1 : all.reduce((a, b) => Math.max(a, b), 1);
-  const start = edges.reduce((a, b) => Math.min(a, b), support ? 0.5 : 0);
-  slider.min = low;
-  slider.max = high;
-  slider.step = (high - low) / 200;
-  slider.value = Math.floor((start - low) / slider.step) * slider.step + low;
-  readSlider();
-}
-
-function readSlider() {
-  const slider = at("threshold"),
-    place = Number(slider.value),
-    support = state.measure === "support";
-  const lowest = place <= Number(slider.min) + 1e-9;
-  state.bound = lowest ? -Infinity : place;
-  const words = lowest ? "0" : support ? percent(place) : probability(posteriorAt(place));
-  at("bound").textContent = words;
-  slider.setAttribute("aria-valuetext", `${state.measure} of at least ${words}`);
-}
-
 function setView(view) {
   state.view = view;
   for (const name of ["network", "heat"]) at(name).hidden = name !== view;
@@ -59,9 +29,10 @@ function setView(view) {
   draw();
 }
 
+/** Show a theme, or that of the system. */
 function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  at("theme").textContent = theme === "dark" ? "light" : "dark";
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
   repaint();
 }
 
@@ -70,6 +41,7 @@ const isDark = () =>
     (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
 
 function repaint() {
+  at("theme").textContent = isDark() ? "light" : "dark";
   dress();
   drawScores();
   drawHistogram();
@@ -93,21 +65,10 @@ function listen() {
   at("views").addEventListener("change", (event) => setView(event.target.value));
   at("theme").addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-  at("find").addEventListener("input", (event) => {
-    const i = data.names.indexOf(event.target.value);
-    if (i >= 0) pick("variable", i);
-  });
+  at("find").addEventListener("input", (event) => find(event.target, (name, text) => name === text));
   at("find").addEventListener("keydown", (event) => {
-    if (event.key === "Enter") findFirst(event.target.value);
-  });
-  at("search").addEventListener("input", (event) => {
-    listing.words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
-    listing.limit = ROWS;
-    listTable();
-  });
-  at("more").addEventListener("click", () => {
-    listing.limit += ROWS;
-    listTable();
+    if (event.key === "Enter")
+      find(event.target, (name, text) => name.toLowerCase().includes(text.toLowerCase()), true);
   });
   at("in").addEventListener("click", () => zoom(1 / 1.4));
   at("out").addEventListener("click", () => zoom(1.4));
@@ -115,13 +76,36 @@ function listen() {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") pick(null);
   });
-  for (const name of ["network", "heat"]) at(name).addEventListener("keydown", steer);
+  for (const name of ["network", "heat"]) engage(name);
+  let before; // paper is white
+  addEventListener("beforeprint", () => {
+    before = document.documentElement.dataset.theme;
+    setTheme("light");
+  });
+  addEventListener("afterprint", () => setTheme(before));
 }
 
-/** The first variable whose name holds the text. */
-function findFirst(text) {
-  const i = data.names.findIndex((name) => name.toLowerCase().includes(text.toLowerCase()));
-  if (text && i >= 0) pick("variable", i);
+/** Pick the first variable whose name is meant by the text in a field; mark the field if there is none. */
+function find(field, meant, sure = false) {
+  const i = field.value ? data.names.findIndex((name) => meant(name, field.value)) : -1;
+  if (i >= 0) pick("variable", i);
+  field.setAttribute("aria-invalid", sure && field.value !== "" && i < 0);
+}
+
+/** Let a figure take keys, wheel and fingers when it has the focus: until then they scroll the page. */
+function engage(name) {
+  const figure = at(name),
+    fingers = matchMedia("(pointer: coarse)").matches;
+  const grip = (held, dragged = held || !fingers) => {
+    models[`${name} wheel`].active = held; // this one pinches, too
+    models[`${name} pan`].active = dragged;
+  };
+  grip(false);
+  figure.addEventListener("keydown", steer);
+  figure.addEventListener("focusin", () => grip(true));
+  figure.addEventListener("focusout", () => grip(false));
+  const turned = (event) => grip(event.ctrlKey || figure.contains(document.activeElement));
+  figure.addEventListener("wheel", turned, { capture: true, passive: true });
 }
 
 function steer(event) {
@@ -142,10 +126,7 @@ function steer(event) {
 
 /** Show near misses at first only if there are few of them. */
 function fewMisses() {
-  return (
-    everyPair.filter((k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2).length <=
-    Math.max(10, data.n_edges / 2)
-  );
+  return everyPair.filter(isMiss).length <= Math.max(10, data.n_edges / 2);
 }
 
 let waiting = false;
@@ -161,12 +142,13 @@ function drawSoon() {
 
 async function begin() {
   const figures = JSON.parse(at("figures").textContent);
-  for (const name of Object.keys(figures)) await Bokeh.embed.embed_item(figures[name]);
+  await Promise.all(Object.values(figures).map((item) => Bokeh.embed.embed_item(item)));
   findModels();
   if (!data.places) at("views").hidden = true;
+  at("bounded").hidden = !hasPosteriors && !data.has_support; // there is nothing to slide on
+  at("missed").hidden = !hasPosteriors;
   if (!data.has_support) at("measure").replaceWith("posterior");
   at("variables").append(...data.names.slice(0, 3000).map((name) => element("option", { value: name })));
-  at("theme").textContent = isDark() ? "light" : "dark";
   layOutSlider();
   state.misses = measured() && fewMisses();
   at("misses").checked = state.misses;
@@ -179,8 +161,7 @@ async function begin() {
   listen();
   repaint();
   showPanel();
-  drawHeads();
-  listTable();
+  beginTable();
   for (const axis of ["network x", "network y", "heat x", "heat y"]) models[axis].change.connect(drawSoon);
   for (const plot of ["network plot", "heat plot"])
     models[plot].properties.inner_width.change.connect(drawSoon);

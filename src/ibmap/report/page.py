@@ -14,7 +14,11 @@ from ibmap.report.content import header, page_content
 from ibmap.result import Result, as_result
 from ibmap.support import Support, as_support
 
-SCRIPTS = ("words.js", "drawing.js", "charts.js", "panel.js", "table.js", "page.js")
+STYLES = ("palette.css", "controls.css", "tables.css", "page.css", "screens.css")
+SCRIPTS = (
+    "words.js", "drawing.js", "heat.js", "moving.js", "charts.js", "panel.js", "table.js", "csv.js",
+    "slider.js", "page.js",
+)  # fmt: skip
 MISSING = 'the report needs bokeh: pip install "ibmap[report]"'
 
 
@@ -68,7 +72,8 @@ def report_text(result: Result, support: Support | None = None) -> str:
         content=_in_script(content),
         figures=_in_script(figures()),
         bokeh=_bokeh(),
-        style=_own("page.css"),
+        support=support is not None,
+        style="\n".join(map(_own, STYLES)),
         script="\n".join(map(_own, SCRIPTS)),
     )
     return text

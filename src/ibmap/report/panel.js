@@ -7,7 +7,19 @@ function showPanel() {
     : picked.kind === "variable"
       ? aboutVariable(picked.index)
       : aboutPair(picked.index);
-  at("panel").replaceChildren(...filled.filter((child) => child !== null));
+  const close = element("button", { type: "button", class: "close", "aria-label": "Close the details" }, "×");
+  close.addEventListener("click", () => pick(null));
+  at("panel").replaceChildren(...[...filled, picked ? close : null].filter((child) => child !== null));
+  at("panel").classList.toggle("filled", picked !== null);
+  at("said").textContent = announcement();
+}
+
+/** What a screen reader says at once; the panel has the rest. */
+function announcement() {
+  if (!state.picked) return "";
+  const { kind, index } = state.picked;
+  if (kind === "variable") return `${data.names[index]}: ${counted(data.degrees[index], "neighbour")}`;
+  return tip(index);
 }
 
 function hint() {
@@ -17,14 +29,13 @@ function hint() {
     element(
       "p",
       {},
-      "A click on a variable shows its blanket, a click on an edge its counts and the ascent that added it. Rows of the table below, and the box above, do the same.",
+      "A click on a variable shows its neighbours and how sure each end is of them; a click on an edge shows its counts and the step of the search that added it. Rows of the table, and the box above, do the same.",
     ),
     lone ? element("p", { class: "faint" }, `${counted(lone, "variable")} without an edge.`) : null,
   ];
 }
 
 const seenFrom = (k, i) => (pairs.x[k] === i ? pairs.xy[k] : pairs.yx[k]);
-const blanket = (i) => edgesOf[i].filter((k) => pairs.edge[k]);
 const cell = (text) => element("td", { class: "number" }, text);
 
 function aboutVariable(i) {
@@ -44,12 +55,12 @@ function aboutVariable(i) {
       "p",
       {},
       edges.length
-        ? `Its blanket: ${counted(data.degrees[i], "variable")}. Once they are known, the others say nothing more about it in this network.`
-        : "It has no edge: nothing else speaks to it in this network.",
+        ? `Its blanket: ${counted(data.degrees[i], "variable")}. Once ${data.degrees[i] === 1 ? "it is" : "they are"} known, all others say nothing more about it in this network.`
+        : "It has no edge: in this network the others say nothing about it.",
     ),
     edges.length ? neighbourTable(i, edges) : null,
     cut ? element("p", { class: "faint" }, `${counted(cut, "more edge")} of it are not on this page.`) : null,
-    misses.length ? element("h4", {}, "Near misses") : null,
+    misses.length ? element("h4", {}, "Not joined, but nearest to it") : null,
     misses.length ? neighbourTable(i, misses) : null,
   ];
 }
@@ -58,7 +69,7 @@ function neighbourTable(i, which) {
   const heads = [
     "variable",
     "posterior",
-    "from here",
+    "seen from here",
     "from there",
     ...(data.has_support ? ["support"] : []),
   ];
@@ -68,7 +79,7 @@ function neighbourTable(i, which) {
       {},
       element(
         "td",
-        {},
+        { class: "name" },
         link(named(other(k, i)), () => pick("variable", other(k, i))),
       ),
       element(
@@ -105,8 +116,8 @@ function aboutPair(k) {
     element(
       "p",
       {},
-      pairs.edge[k] ? "They are joined" : "They are not joined (a near miss)",
-      posterior === null ? "." : `; posterior of an edge: ${probability(posterior)}.`,
+      pairs.edge[k] ? "They are joined" : `They are not joined${isMiss(k) ? " (a near miss)" : ""}`,
+      ...(posterior === null ? ["."] : ["; posterior of an edge: ", number(`${probability(posterior)}.`)]),
     ),
     posterior === null ? null : element("p", {}, ...view(k, x, y)),
     posterior === null ? null : element("p", {}, ...view(k, y, x)),
@@ -129,7 +140,8 @@ function view(k, i, j) {
     named(i),
     given.length ? ", given " : " (no other neighbours)",
     ...listed,
-    `: ${probability(seenFrom(k, i))}.`,
+    ": ",
+    number(`${probability(seenFrom(k, i))}.`),
   ];
 }
 
@@ -198,6 +210,6 @@ function countsOf(k) {
       { class: "scroll" },
       element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...body)),
     ),
-    element("p", { class: "faint" }, "The darker, the larger the share of its row."),
+    element("p", { class: "faint" }, "The fuller the colour, the larger the share of its row."),
   ];
 }

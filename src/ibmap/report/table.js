@@ -4,19 +4,46 @@ const ROWS = 200;
 const ascentOf = new Map(data.steps.map(([x, y], n) => [`${Math.min(x, y)} ${Math.max(x, y)}`, n + 1]));
 const ascent = (k) =>
   ascentOf.get(`${Math.min(pairs.x[k], pairs.y[k])} ${Math.max(pairs.x[k], pairs.y[k])}`) ?? null;
-const kindOf = (k) => (pairs.edge[k] ? "edge" : "near miss");
 
+const posteriorColumns = [
+  {
+    head: "posterior",
+    hint: "probability of an edge: the geometric mean of the next two",
+    value: logPosterior,
+    text: (k) => probability(logPosterior(k)),
+  },
+  {
+    head: "seen from x",
+    hint: "probability that x depends on y, given the other neighbours of x",
+    value: (k) => pairs.xy[k],
+    text: (k) => probability(pairs.xy[k]),
+  },
+  {
+    head: "seen from y",
+    hint: "probability that y depends on x, given the other neighbours of y",
+    value: (k) => pairs.yx[k],
+    text: (k) => probability(pairs.yx[k]),
+  },
+];
+const supportColumn = {
+  head: "support",
+  hint: "share of the bootstrap replicates that have the edge",
+  value: (k) => pairs.support[k],
+  text: (k) => percent(pairs.support[k]),
+};
+const ascentColumn = {
+  head: "ascent",
+  hint: "step of the search that flipped the pair last",
+  value: ascent,
+  text: (k) => ascent(k) ?? "–",
+};
 const columns = [
   { head: "kind", value: kindOf, text: kindOf, words: true },
   { head: "x", value: (k) => data.names[pairs.x[k]], show: (k) => named(pairs.x[k]), words: true },
   { head: "y", value: (k) => data.names[pairs.y[k]], show: (k) => named(pairs.y[k]), words: true },
-  { head: "posterior", value: logPosterior, text: (k) => probability(logPosterior(k)) },
-  { head: "seen from x", value: (k) => pairs.xy[k], text: (k) => probability(pairs.xy[k]) },
-  { head: "seen from y", value: (k) => pairs.yx[k], text: (k) => probability(pairs.yx[k]) },
-  ...(data.has_support
-    ? [{ head: "support", value: (k) => pairs.support[k], text: (k) => percent(pairs.support[k]) }]
-    : []),
-  { head: "ascent", value: ascent, text: (k) => ascent(k) ?? "–" },
+  ...(hasPosteriors ? posteriorColumns : []),
+  ...(data.has_support ? [supportColumn] : []),
+  ...(data.searched ? [ascentColumn] : []),
 ];
 
 const listing = { sorted: null, falling: false, words: [], limit: ROWS };
@@ -32,14 +59,19 @@ function compare(column) {
   };
 }
 
+/** The pairs that were searched for, sorted. */
+function found() {
+  const matching = everyPair.filter((k) => listing.words.every((word) => haystacks[k].includes(word)));
+  return listing.sorted ? matching.sort(compare(listing.sorted)) : matching;
+}
+
 function listTable() {
-  const found = everyPair.filter((k) => listing.words.every((word) => haystacks[k].includes(word)));
-  if (listing.sorted) found.sort(compare(listing.sorted));
-  const shown = found.slice(0, listing.limit);
+  const all = found(),
+    shown = all.slice(0, listing.limit);
   at("pairs").tBodies[0].replaceChildren(...shown.map(tableRow));
-  at("more").hidden = shown.length === found.length;
+  at("more").hidden = shown.length === all.length;
   at("listed").textContent = pairs.x.length
-    ? `${shown.length.toLocaleString("en")} of ${counted(found.length, "pair")}`
+    ? `${shown.length.toLocaleString("en")} of ${counted(all.length, "pair")}`
     : "There are no edges and no near misses.";
 }
 
@@ -48,16 +80,16 @@ function tableRow(k) {
     const what = column.show ? column.show(k) : String(column.text(k));
     return element(
       "td",
-      { class: column.words ? (n ? "name" : "") : "number" },
-      n ? what : link(what, () => pick("pair", k)),
+      { class: column.words ? (n ? "name" : "kind") : "number" },
+      n ? what : link(what), // its click is that of the row
     );
   });
   return element(
     "tr",
     {
-      class: `${pairs.edge[k] ? "edge" : "miss"}${isPair(k) ? " picked" : ""}`,
+      class: `${pairs.edge[k] ? "edge" : isMiss(k) ? "miss" : ""}${isPair(k) ? " picked" : ""}`,
       "data-pair": k,
-      onclick: () => pick("pair", k),
+      onclick: (event) => pick("pair", k, event.detail === 0), // 0: by keyboard
     },
     ...cells,
   );
@@ -83,6 +115,7 @@ function drawHeads() {
         "button",
         {
           type: "button",
+          title: column.hint ?? "",
           onclick: () => {
             sortBy(column);
             at("pairs").querySelectorAll("th button")[columns.indexOf(column)].focus();
@@ -99,4 +132,19 @@ function markRow() {
   for (const row of at("pairs").tBodies[0].rows) {
     row.classList.toggle("picked", isPair(Number(row.dataset.pair)));
   }
+}
+
+function beginTable() {
+  at("search").addEventListener("input", (event) => {
+    listing.words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+    listing.limit = ROWS;
+    listTable();
+  });
+  at("more").addEventListener("click", () => {
+    listing.limit += ROWS;
+    listTable();
+  });
+  at("save").addEventListener("click", saveTable);
+  drawHeads();
+  listTable();
 }

@@ -12,9 +12,11 @@ everyPair.forEach((k) => {
 const state = { measure: "posterior", bound: -Infinity, misses: false, view: "network", picked: null };
 
 const at = (id) => document.getElementById(id);
+const viewWidth = () => document.querySelector(".view").clientWidth;
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const counted = (n, noun, nouns = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : nouns}`;
 const other = (k, i) => (pairs.x[k] === i ? pairs.y[k] : pairs.x[k]);
+const blanket = (i) => edgesOf[i].filter((k) => pairs.edge[k]);
 const label = (k) => `${data.names[pairs.x[k]]} - ${data.names[pairs.y[k]]}`;
 const short = (name, longest = 24) => {
   const letters = [...name.replace(/\s+/g, " ")];
@@ -35,7 +37,9 @@ function element(tag, attributes = {}, ...children) {
 }
 
 const named = (i) => element("bdi", {}, data.names[i]);
-const link = (what, act) => element("button", { type: "button", class: "link", onclick: act }, what);
+const link = (what, act = () => {}) =>
+  element("button", { type: "button", class: "link", onclick: act }, what);
+const number = (text) => element("span", { class: "number" }, text);
 
 /** The log posterior of an edge: the mean of what its two ends say; null for learners that only decide. */
 const logPosterior = (k) => (pairs.xy[k] === null ? null : (pairs.xy[k] + pairs.yx[k]) / 2);
@@ -68,7 +72,7 @@ function posteriorAt(place) {
   return odds > 0 ? -Math.log1p(Math.exp(-odds)) : odds - Math.log1p(Math.exp(odds));
 }
 
-/** What the slider compares: a place on its scale; pairs that have none are always shown. */
+/** What the slider compares: a place on its scale. */
 function weight(k) {
   if (state.measure === "support") return pairs.support[k] ?? 0;
   return evidence(logPosterior(k));
@@ -81,14 +85,18 @@ function strength(k) {
   return Math.min(1, Math.max(0, (Math.sinh(evidence(logP)) + 1) / 9));
 }
 
-const measured = () => state.measure === "support" || everyPair.some((k) => pairs.xy[k] !== null);
+const hasPosteriors = pairs.xy.some((log) => log !== null);
+const measured = () => state.measure === "support" || hasPosteriors;
+const isMiss = (k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2;
+const kindOf = (k) => (pairs.edge[k] ? "edge" : isMiss(k) ? "near miss" : "not joined");
 const isPair = (k) => state.picked?.kind === "pair" && state.picked.index === k;
 
-/** Whether a pair is drawn: an edge above the bound, or a near miss that is also more likely than not. */
+/** Whether a pair is drawn: an edge, or a near miss, above the bound. */
 function isShown(k) {
   if (isPair(k)) return true;
   if (!measured()) return pairs.edge[k];
-  return pairs.edge[k]
-    ? weight(k) >= state.bound
-    : state.misses && logPosterior(k) >= -Math.LN2 && weight(k) >= state.bound;
+  return (pairs.edge[k] || (state.misses && isMiss(k))) && weight(k) >= state.bound;
 }
+
+const tip = (k) =>
+  `${label(k)}: ${kindOf(k)}${pairs.xy[k] === null ? "" : `, posterior ${probability(logPosterior(k))}`}`;
