@@ -72,7 +72,7 @@ def report_text(result: Result, support: Support | None = None) -> str:
         content=_in_script(content),
         figures=_in_script(figures()),
         bokeh=_bokeh(),
-        support=support is not None,
+        support=support,
         style="\n".join(map(_own, STYLES)),
         script="\n".join(map(_own, SCRIPTS)),
     )
