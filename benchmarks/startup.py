@@ -27,11 +27,13 @@ def main() -> None:
             header=",".join(f"x{i}" for i in range(data.shape[1])),
             comments="",
         )
+        learn, out = (sys.executable, "-m", "ibmap", "learn"), ("--out", folder, "--force")
         bare = float(np.median(times(lambda: run(sys.executable, "-c", "pass"))))
         for what, command, bar in (
             ("import ibmap", (sys.executable, "-c", "import ibmap"), 0.5),
             ("ibmap --help", (sys.executable, "-m", "ibmap", "--help"), None),
-            ("ibmap learn small.csv, second time", (sys.executable, "-m", "ibmap", "learn", str(path)), 1.5),
+            ("ibmap learn small.csv, second time", (*learn, str(path)), 1.5),
+            ("the same with --out, which writes a report", (*learn, str(path), *out), None),
         ):
             seconds = float(np.median(times(lambda command=command: run(*command))))
             value = seconds - bare if what.startswith("import") else seconds
