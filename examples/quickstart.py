@@ -1,7 +1,9 @@
 """From a frame to a network: which answers of a survey speak to each other directly?
 
-Run it with ``python examples/quickstart.py``.
+Run it with ``python examples/quickstart.py``, or with a path behind it to keep the table as a CSV file.
 """
+
+import sys
 
 import numpy as np
 import polars as pl
@@ -21,7 +23,10 @@ def survey(rows: int = 1000, seed: int = 0) -> pl.DataFrame:
 
 
 def main() -> None:
-    net = IBMAP().fit(survey())
+    table = survey()
+    if sys.argv[1:]:
+        table.write_csv(sys.argv[1])
+    net = IBMAP().fit(table)
     print(net)  # what was learned, from what, how
     print()
     print("edges:", net.graph_.edges)

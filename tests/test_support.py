@@ -71,7 +71,7 @@ def test_pairs_are_in_the_order_of_the_graph(found, result, saved):
 def test_support_of_another_table_or_learner(result, saved, changes, words):
     with pytest.raises(DataError, match="is the support of edges of another table or learner: ") as raised:
         read_support(saved(**changes), result)
-    assert str(raised.value).endswith(words)
+    assert str(raised.value).endswith(f"{words}; bootstrap again, or remove it")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def result_text(
     ``source`` is the path of the table and how it was read, ``options`` what else the learner was told.
     """
     about = {"path": None, "missing": "error", **dict.fromkeys(("discretize", "bins", "drop", "only"))}
-    about |= source or {}
+    about |= {"digest": data.digest(), **(source or {})}
     if about["path"] is not None:
         about["path"] = None if str(about["path"]) == "-" else str(Path(about["path"]).resolve())
     kind, test_options = described(test, data.names)

@@ -83,7 +83,9 @@ def read_support(path: str | PathLike[str], result: Result) -> Support:
     try:
         return support_of(found, result)
     except MisfitError as error:
-        raise DataError(f"{str(file)!r} is {KIND} of another table or learner: {error}") from None
+        raise DataError(
+            f"{str(file)!r} is {KIND} of another table or learner: {error}; bootstrap again, or remove it"
+        ) from None
     except DAMAGES as error:
         raise damaged(file, error) from None
 

@@ -51,7 +51,7 @@ def test_without_matplotlib_one_line_says_how_to_get_the_figure(ibmap, toy, tmp_
     monkeypatch.setattr("ibmap.experiments.figures.find_spec", lambda name: None)
     ran = ibmap("reproduce", "toy", "--quick", "--out", tmp_path)
     assert ran.code == 0
-    assert ran.err == "ibmap: the figure needs matplotlib: pip install ibmap[report]\n"
+    assert ran.err == "ibmap: the figure needs matplotlib: pip install matplotlib\n"
     assert not (tmp_path / "toy.png").exists()
 
 

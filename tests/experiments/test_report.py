@@ -86,7 +86,7 @@ def test_every_layout_draws_and_the_same_rows_draw_the_same(name):
 
 def test_without_matplotlib_there_is_advice(content, monkeypatch):
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
-    with pytest.raises(RequestError, match=r"pip install ibmap\[report\]"):
+    with pytest.raises(RequestError, match="pip install matplotlib"):
         figures.draw(EXPERIMENT, Results(content.rows))
 
 

@@ -15,6 +15,8 @@ from chains import noisy_chain
 from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, FunctionTest, Graph, load
 from ibmap.errors import DataError, RequestError
 from ibmap.learners import ibmap_hc
+from ibmap.learners.checkpoint import Keeper
+from ibmap.scores import IBScore
 from reference.tables import random_table
 
 
@@ -51,6 +53,36 @@ def test_a_search_that_stops_anywhere_goes_on_as_if_it_had_not(
     same(ibmap_hc(data, test, **more, checkpoint=file), ibmap_hc(data, test, **more))
     assert json.loads(file.read_text())["finished"]
     same(ibmap_hc(data, test, **more, checkpoint=file), ibmap_hc(data, test, **more))
+
+
+@pytest.mark.parametrize("jobs", [None, 2])
+def test_pairs_that_were_tried_in_vain_are_kept_too(tmp_path, monkeypatch, jobs):
+    """A search with much patience spends its time on proposals that do not pay: they are saved as well."""
+    data, file = noisy_chain(9, 60, noise=0.35), tmp_path / "search"
+    whole = ibmap_hc(data, patience=30)
+    module = sys.modules[ibmap_hc.__module__]
+    monkeypatch.setattr(module, "BATCH", 1)  # a proposal at a time
+    save, saved = Keeper.save, []
+
+    def killed(self, score, *more, **how):
+        save(self, score, *more, **how)
+        saved.append(len(score.tried))
+        if saved[-1] == 20:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Keeper, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        ibmap_hc(data, patience=30, n_jobs=jobs, checkpoint=Checkpoint(file, every=0))
+    assert len(json.loads(file.read_text())["tried"]) == 20
+    monkeypatch.setattr(Keeper, "save", save)
+    tries = []
+    monkeypatch.setattr(
+        IBScore,
+        "ascend",
+        lambda self, *a, ascend=IBScore.ascend, **k: tries.append(1) or ascend(self, *a, **k),
+    )
+    same(ibmap_hc(data, patience=30, checkpoint=Checkpoint(file, every=0)), whole)
+    assert len(tries) < len(saved)
 
 
 def test_estimators_go_on_too(tmp_path):
@@ -162,7 +194,13 @@ def test_other_tables_other_options_and_other_files_are_refused(tmp_path):
             ibmap_hc(data, checkpoint=file)
         assert file.read_text() == text
     whole = json.loads(before)
-    for damage in ({"steps": [[0, 9, True, 1.0, 2.0]]}, {"steps": [[0, 1]]}, {"steps": 3}, {"n_tests": None}):
+    for damage in (
+        {"steps": [[0, 9, True, 1.0, 2.0]]},
+        {"steps": [[0, 1]]},
+        {"steps": 3},
+        {"n_tests": None},
+        {"tried": [[0, 9]]},
+    ):
         file.write_text(json.dumps({**whole, **damage}))
         with pytest.raises(DataError, match="a damaged one"):
             ibmap_hc(data, checkpoint=file)

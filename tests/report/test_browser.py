@@ -94,7 +94,11 @@ def test_near_misses_can_be_shown(show):
     kinds = Counter(map(kind_of, result.content["near_misses"]))
     assert kinds["near miss"] > 0
     assert report.drawn() == without + kinds["near miss"]
-    assert report.page.inner_text("#shown").endswith(f"{kinds['near miss']} near misses")
+    n = kinds["near miss"]
+    assert report.page.inner_text("#shown").endswith(f", {n} of {n} near miss{'es' * (n != 1)}")
+    report.page.uncheck("#misses")
+    assert f", 0 of {n} near miss" in report.page.inner_text("#shown")
+    report.page.check("#misses")
     assert report.column(1).count("near miss") == kinds["near miss"]
 
 

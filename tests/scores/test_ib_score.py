@@ -131,6 +131,24 @@ def test_ascents_one_by_one_are_those_of_one_go(patience: int) -> None:
     assert np.array_equal(one_go.pair_scores, one_by_one.pair_scores)
 
 
+@pytest.mark.parametrize("engine", [LocalCounts, PlainCounts])
+@pytest.mark.parametrize("budget", [1, 2, 7])
+def test_a_search_goes_on_where_its_budget_ended(engine: Any, budget: int) -> None:
+    table, patience = random_table(200, 9, 3, 0.0, seed=6), 6
+    one_go, in_parts = new(engine, table), new(engine, table)
+    expected, found, calls = one_go.ascend(1000, patience), [], 0
+    while not in_parts.at_maximum:
+        before = in_parts.n_tests
+        found += in_parts.ascend(1000, patience, budget)
+        assert in_parts.n_tests - before <= budget * 16  # two rows of eight a proposal
+        calls += 1
+    assert one_go.at_maximum
+    assert found == expected
+    assert calls > len(expected) / budget
+    assert one_go.n_tests == in_parts.n_tests
+    assert np.array_equal(one_go.state.flags, in_parts.state.flags)
+
+
 @pytest.mark.parametrize("patience", [0, 2])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_compiled_route_is_the_general_route(seed: int, patience: int) -> None:

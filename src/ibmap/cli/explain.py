@@ -52,6 +52,8 @@ def read_again(known: "Result", data: Path | None) -> "CategoricalData":
             f"{str(path)!r} is not the table of this result: it has {now[0]} rows and {len(now[1])} "
             f"variables, the result {then[0]} and {len(then[1])}{names}"
         )
+    if about.get("digest", table.digest()) != table.digest():
+        raise DataError(f"{str(path)!r} is not the table of this result: its values are others; learn again")
     return table
 
 

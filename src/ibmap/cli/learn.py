@@ -101,7 +101,8 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     console.print()
     console.print(screen.provenance(learned), style="dim")
     if screen.stopped_early(learned):
-        console.print("some pairs without an edge look certain: --patience 5 searches on", style="dim")
+        more = max(5, 2 * screen.patience(learned))
+        console.print(f"some pairs without an edge look certain: --patience {more} searches on", style="dim")
 
 
 def where_to_look(out: Path, files: Collection[str]) -> str:

@@ -59,7 +59,7 @@ def format_of(out: Path) -> str:
     try:
         import matplotlib
     except ImportError:
-        raise RequestError('pictures need matplotlib: pip install "ibmap[report]"') from None
+        raise RequestError("pictures need matplotlib: pip install matplotlib") from None
     matplotlib.use("agg")  # no window, also where there is a screen
     from matplotlib.backend_bases import FigureCanvasBase
 

@@ -47,6 +47,12 @@ def provenance(learned: "Learned") -> str:
     return "; ".join(parts)
 
 
+def patience(learned: "Learned") -> int:
+    """Return how many pairs the search tried before it gave up, as the name of the learner tells."""
+    found = re.search(r"patience=(\d+)", learned.learner)
+    return int(found[1]) if found else 0
+
+
 def stopped_early(learned: "Learned") -> bool:
     """Whether the first near miss is all but certain: the search gave up at one pair that did not pay."""
     if learned.pair_scores is None:
@@ -86,7 +92,7 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     misses = [row for row in rows if not row[5]]
     if misses:
         table.add_section()
-        table.add_row("near misses (no edge)", "", "", style="dim")
+        table.add_row("closest pairs without an edge", "", "", style="dim")
     for x, y, _, log_xy, log_yx, _ in misses:
         table.add_row(x, y, _posterior(log_xy, log_yx), style="dim")
     return table

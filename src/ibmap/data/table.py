@@ -1,5 +1,7 @@
 """What every later room receives: codes, names, levels."""
 
+import hashlib
+import json
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -77,6 +79,13 @@ class CategoricalData:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CategoricalData, (self.codes, self.names, self.levels, self.bin_edges, self.backend)
+
+    def digest(self) -> str:
+        """Return what tells this table from others: a SHA-256 of names, numbers of levels and codes."""
+        said = [self.names, self.cardinalities.tolist(), str(self.codes.dtype), self.codes.shape]
+        digest = hashlib.sha256(json.dumps(said).encode())
+        digest.update(np.ascontiguousarray(self.codes).data)
+        return digest.hexdigest()
 
     @property
     def n_variables(self) -> int:

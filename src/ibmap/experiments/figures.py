@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ADVICE = "the figure needs matplotlib: pip install ibmap[report]"
+ADVICE = "the figure needs matplotlib: pip install matplotlib"
 STYLES = {
     "gsmn": ("black", "s"),
     "hhc-mn": ("tab:orange", "^"),

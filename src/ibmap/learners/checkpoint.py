@@ -1,4 +1,4 @@
-"""Long searches survive: the flips so far, in a small file. σ follows from them."""
+"""Long searches survive: the flips so far and the pairs tried since, in a small file; σ follows from them."""
 
 import hashlib
 import json
@@ -61,7 +61,7 @@ class Keeper:
         for x, y, added, gain, value in self._found["steps"]:
             history.append(Step(len(history) + 1, names[x], names[y], bool(added), gain, value))
         flips = [(x, y) for x, y, *_ in self._found["steps"]]
-        score.replay(flips, self._found["n_tests"])
+        score.replay(flips, self._found["n_tests"], self._found.get("tried", []))
         return bool(self._found["finished"])
 
     def save(self, score: IBScore, history: list[Step], index: Any, *, finished: bool, at_once: bool) -> None:
@@ -75,6 +75,7 @@ class Keeper:
             "finished": finished,
             "seconds": self.seconds + perf_counter() - self._began,
             "n_tests": int(score.n_tests),
+            "tried": score.tried,
             "steps": [[index(s.x), index(s.y), s.added, s.gain, s.score] for s in history],
         }
         write_whole(self._path, json.dumps(content) + "\n")
@@ -98,10 +99,8 @@ def keeper_of(
 def fingerprint(data: CategoricalData, test: IndependenceTest, *more: Any) -> str:
     """Return a digest of all that decides the search; tests of your own are known by their names."""
     prior = getattr(test, "prior", None)
-    said = [data.names, data.cardinalities.tolist(), str(data.codes.dtype), data.codes.shape, test.name, more]
-    digest = hashlib.sha256(json.dumps(said).encode())
+    digest = hashlib.sha256(json.dumps([data.digest(), test.name, more]).encode())
     digest.update(b"" if prior is None else np.asarray(prior, dtype=np.float64).tobytes())
-    digest.update(data.codes.data)
     return digest.hexdigest()
 
 
@@ -132,7 +131,7 @@ def _is_whole(found: dict[str, Any], n: int) -> bool:
     """Whether everything is there; kernels trust the positions."""
     try:
         numbers = [float(found["seconds"]), int(found["n_tests"]), bool(found["finished"])]
-        pairs = [(x, y) for x, y, _, _, _ in found["steps"]]
+        pairs = [(x, y) for x, y, _, _, _ in found["steps"]] + [(x, y) for x, y in found.get("tried", [])]
     except (KeyError, TypeError, ValueError):
         return False
     return bool(numbers) and all(type(v) is int and 0 <= v < n for pair in pairs for v in pair)

@@ -69,11 +69,11 @@ def ibmap_hc(
     history: list[Step] = []
     keeper = keeper_of(checkpoint, data, asked, patience, sorted(edges), sorted(locked))
     finished = keeper.restore(score, history, data.names) if keeper else False
-    batch = 1 if callback else max(1, min(512, BATCH // max(1, data.n_rows * data.n_variables)))
+    batch = max(1, min(512, BATCH // max(1, data.n_rows * data.n_variables)))
     stopped = False
     while not (finished or stopped):  # lines 3 to 10
-        ascents = score.ascend(batch, patience)
-        finished = len(ascents) < batch
+        ascents = score.ascend(1 if callback else batch, patience, budget=batch)
+        finished = score.at_maximum
         for x, y, added, gain, value in ascents:
             history.append(Step(len(history) + 1, data.names[x], data.names[y], added, gain, value))
             if callback and callback(history[-1]) in (True, np.True_):

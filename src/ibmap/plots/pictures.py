@@ -166,7 +166,7 @@ def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
         try:
             from matplotlib import pyplot
         except ImportError:
-            raise RequestError('pictures need matplotlib: pip install "ibmap[report]"') from None
+            raise RequestError("pictures need matplotlib: pip install matplotlib") from None
         wider = sqrt(min(max(n_variables or 0, ROOMY), CROWDED) / ROOMY)
         size = (6, 3.5) if n_variables is None else (7 * wider, 6 * wider)
         ax = pyplot.subplots(figsize=size, layout="constrained")[1]

@@ -59,7 +59,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     lines = [
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
-        ("learner", f"{learned.learner}{_options(found.get('learner_options') or {})}"),
+        ("learner", f"{learned.learner}{_options(_untold(found.get('learner_options'), learned.learner))}"),
         ("test", f"{learned.test}{_options(_brief(found['test_options']))}"),
         ("search", _search(result)),
         ("seed", "none: nothing is drawn at random"),
@@ -96,6 +96,11 @@ def _options(options: Mapping[str, Any]) -> str:
         if value is not None and value is not False
     ]
     return f" ({', '.join(told)})" if told else ""
+
+
+def _untold(options: Mapping[str, Any] | None, learner: str) -> dict[str, Any]:
+    """Return the options that the name of the learner does not tell."""
+    return {name: value for name, value in (options or {}).items() if f"{name}=" not in learner}
 
 
 def _brief(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,11 +22,15 @@ const isPicked = (k) => {
   return picked.kind === "pair" ? isPair(k) : pairs.x[k] === picked.index || pairs.y[k] === picked.index;
 };
 
+const allMisses = everyPair.filter(isMiss).length;
+
 function draw() {
   const shown = everyPair.filter(isShown);
-  const edges = shown.filter((k) => pairs.edge[k]).length;
+  const edges = shown.filter((k) => pairs.edge[k]).length,
+    misses = shown.filter(isMiss).length;
+  const [drawn, missed] = [edges, misses].map((n) => n.toLocaleString("en"));
   at("shown").textContent =
-    `${edges.toLocaleString("en")} of ${counted(data.n_edges, "edge")}, ${counted(shown.length - edges, "near miss", "near misses")}`;
+    `${drawn} of ${counted(data.n_edges, "edge")}, ${missed} of ${counted(allMisses, "near miss", "near misses")}`;
   if (state.view === "network") drawNetwork(shown);
   else drawHeat(shown);
 }

@@ -126,7 +126,7 @@ def _heat_map() -> Any:
 
 
 def _scores() -> Any:
-    from bokeh.models import HoverTool
+    from bokeh.models import HoverTool, NumeralTickFormatter
 
     words = {"x_axis_label": "ascent", "y_axis_label": "score"}
     plot = _figure("scores plot", tools="xpan,reset,save", **words, **_ranges("scores"))
@@ -134,6 +134,7 @@ def _scores() -> Any:
     plot.line("n", "score", source=steps, line_width=1.5, name="score line")
     dots = plot.scatter("n", "score", source=steps, size=6, color="color")
     plot.add_tools(HoverTool(renderers=[dots], tooltips=TIP))
+    plot.yaxis[0].formatter = NumeralTickFormatter(format="0,0.[00]")
     _report_taps(plot, "scores")
     return plot
 

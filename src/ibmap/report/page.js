@@ -124,9 +124,9 @@ function steer(event) {
   acts[event.key]();
 }
 
-/** Show near misses at first only if there are few of them. */
+/** Show near misses at first only if there are few of them, or nothing else. */
 function fewMisses() {
-  return everyPair.filter(isMiss).length <= Math.max(10, data.n_edges / 2);
+  return allMisses <= Math.max(10, data.n_edges / 2) || !data.n_edges;
 }
 
 let waiting = false;

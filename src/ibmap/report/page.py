@@ -19,7 +19,7 @@ SCRIPTS = (
     "words.js", "drawing.js", "heat.js", "moving.js", "charts.js", "panel.js", "table.js", "csv.js",
     "slider.js", "page.js",
 )  # fmt: skip
-MISSING = 'the report needs bokeh: pip install "ibmap[report]"'
+MISSING = "the report needs bokeh: pip install bokeh"
 
 
 def available() -> bool:

@@ -216,33 +216,36 @@ def ascend(
     scratch: Scratch,
     state: State,
     tried: Ints,
+    n_tried: int,
+    budget: int,
     log: Ints,
     gains: Floats,
-) -> tuple[int, int]:
-    """Do up to ``len(log)`` ascents. Returns (ascents, proposals); fewer ascents than asked: a maximum.
+) -> tuple[int, int, int]:
+    """Do up to ``len(log)`` ascents by up to ``budget`` proposals.
 
-    ``tried`` has room for the pairs that may be proposed in one ascent: 2 (patience + 1) indices.
+    ``tried`` has room for the pairs that may be proposed in one ascent: 2 (patience + 1) indices; ``n_tried``
+    of them have been, by an earlier call. Returns (ascents, proposals, pairs tried since the last ascent),
+    the last of them -1 at a maximum.
     """
-    n_proposals = 0
-    for step in range(log.shape[0]):
-        n_tried = 0
-        while True:
-            x, y = least_credible_pair(state)  # Algorithm 2, line 1
-            if x < 0 or 2 * n_tried >= tried.size:
-                forgive(state, tried[: 2 * n_tried])
-                return step, n_proposals  # Algorithm 1, line 7
-            flip(state, x, y)  # Algorithm 2, line 2
-            for which, v in enumerate((x, y)):
-                blanket = scratch.members[: blanket_of(state.flags, v, scratch.members)]
-                closure_row(packed, sets, model, scratch, v, blanket, state.rows[which])
-            n_proposals += 1
-            gain = gain_of(state, x, y)  # Algorithm 1, line 5
-            if gain > TIE:
-                keep(state, x, y, tried[: 2 * n_tried])  # Algorithm 1, lines 9 and 10
-                log[step, 0], log[step, 1], log[step, 2] = x, y, state.flags[x, y] & EDGE
-                gains[step, 0], gains[step, 1] = gain, total(state.row_sum)
-                break
+    step = n_proposals = np.int64(0)
+    while step < log.shape[0] and n_proposals < budget:
+        x, y = least_credible_pair(state)  # Algorithm 2, line 1
+        if x < 0 or 2 * n_tried >= tried.size:
+            forgive(state, tried[: 2 * n_tried])
+            return step, n_proposals, np.int64(-1)  # Algorithm 1, line 7
+        flip(state, x, y)  # Algorithm 2, line 2
+        for which, v in enumerate((x, y)):
+            blanket = scratch.members[: blanket_of(state.flags, v, scratch.members)]
+            closure_row(packed, sets, model, scratch, v, blanket, state.rows[which])
+        n_proposals += 1
+        gain = gain_of(state, x, y)  # Algorithm 1, line 5
+        if gain > TIE:
+            keep(state, x, y, tried[: 2 * n_tried])  # Algorithm 1, lines 9 and 10
+            log[step, 0], log[step, 1], log[step, 2] = x, y, state.flags[x, y] & EDGE
+            gains[step, 0], gains[step, 1] = gain, total(state.row_sum)
+            step, n_tried = step + 1, np.int64(0)
+        else:
             reject(state, x, y)
             tried[2 * n_tried], tried[2 * n_tried + 1] = x, y
             n_tried += 1
-    return log.shape[0], n_proposals
+    return step, n_proposals, n_tried

@@ -20,7 +20,7 @@ from ibmap.independence._model import Model, Scratch
 from ibmap.independence._unconditional import unconditional_tile
 from ibmap.independence.bayesian import BoundBayesianTest
 from ibmap.scores import _kernels
-from ibmap.scores._kernels import EDGE, LOCKED, TIE, State
+from ibmap.scores._kernels import EDGE, LOCKED, TIE, TRIED, State
 from ibmap.scores.closure import closure_row
 
 Ints = NDArray[np.int64]
@@ -73,6 +73,11 @@ class IBScore:
         self._compiled = _Compiled.of(test, n, n_jobs)
         self._n_jobs = n_jobs if self._compiled else 1  # a test of unknown making is asked by one thread
         self.n_tests = n * (n - 1)
+        self.at_maximum = False  #: whether the last ascent found nothing that raises the score
+        self._tried = np.empty(
+            0, np.int64
+        )  # pairs proposed in vain since the last ascent, as x, y, x, y, ...
+        self._n_tried = 0
         self._score_from_scratch()
 
     @property
@@ -104,11 +109,16 @@ class IBScore:
         """Neighbours of x in the graph as it stands."""
         return np.flatnonzero(self.state.flags[x] & EDGE)
 
-    def replay(self, flips: Pairs, n_tests: int) -> None:
+    @property
+    def tried(self) -> list[list[int]]:
+        """Pairs that were proposed in vain since the last ascent."""
+        return self._tried[: 2 * self._n_tried].reshape(-1, 2).tolist()
+
+    def replay(self, flips: Pairs, n_tests: int, tried: Pairs = ()) -> None:
         """Flip pairs without asking whether they pay, as a search that was saved did; score what changed.
 
         σ_x depends on the blanket of x alone, so the order of the flips does not matter, and the state is the
-        one of that search, to the last bit.
+        one of that search, to the last bit. ``tried`` are the pairs that it had proposed in vain since then.
         """
         touched: dict[int, None] = {}
         for x, y in flips:
@@ -117,52 +127,58 @@ class IBScore:
         _spread(lambda thread, x: self._row(thread, x, self.state.sigma[x]), touched, self._n_jobs)
         for x in touched:
             _kernels.sum_rows(self.state, x, x + 1, False)
+        self._tried = np.array([v for pair in tried for v in pair], np.int64)
+        self._n_tried = len(self._tried) // 2
+        for x, y in self.tried:
+            self.state.flags[x, y] |= TRIED
+            self.state.flags[y, x] |= TRIED
         _kernels.all_minima(self.state)
         self.n_tests = n_tests
 
-    def ascend(self, limit: int, patience: int = 0) -> list[Ascent]:
-        """Do up to ``limit`` ascents; fewer than ``limit`` means that a local maximum was reached."""
-        if self._compiled and not (self._n_jobs > 1 and self._compiled.n_cells >= PARALLEL):
-            return self._ascend_compiled(limit, patience)
-        ascents: list[Ascent] = []
-        while len(ascents) < limit and (step := self._ascent(patience)):
-            ascents.append(step)
-        return ascents
+    def ascend(self, limit: int, patience: int = 0, budget: int | None = None) -> list[Ascent]:
+        """Do up to ``limit`` ascents, by up to ``budget`` proposals (any number of them by default).
 
-    def _ascent(self, patience: int) -> Ascent | None:
-        """Propose the least credible pairs, one after the other, until one flip raises the score."""
-        tried: list[int] = []
-        found = None
-        while found is None and len(tried) <= 2 * patience:
+        Afterwards ``at_maximum`` tells whether there is nothing more to do; if not, the next call goes on.
+        """
+        room = np.empty(2 * (patience + 1), np.int64)
+        room[: 2 * self._n_tried] = self._tried[: 2 * self._n_tried]
+        self._tried = room
+        budget = int(np.iinfo(np.int64).max) if budget is None else budget
+        if self._compiled and not (self._n_jobs > 1 and self._compiled.n_cells >= PARALLEL):
+            return self._ascend_compiled(self._compiled, limit, budget)
+        return self._ascend_by_rows(limit, budget)
+
+    def _ascend_by_rows(self, limit: int, budget: int) -> list[Ascent]:
+        """Propose the least credible pairs, one after the other; the kernel ``ascend`` does the same."""
+        ascents: list[Ascent] = []
+        while len(ascents) < limit and budget > 0:
             x, y = _kernels.least_credible_pair(self.state)  # Algorithm 2, line 1
-            if x < 0:
+            self.at_maximum = bool(x < 0 or 2 * self._n_tried >= self._tried.size)
+            if self.at_maximum:
+                _kernels.forgive(self.state, self._tried[: 2 * self._n_tried])
+                self._n_tried = 0
                 break
             _kernels.flip(self.state, x, y)  # Algorithm 2, line 2
             self._rows_of(x, y)  # Algorithm 1, line 5
             self.n_tests += 2 * (len(self.state.row_sum) - 1)
+            budget -= 1
             gain = _kernels.gain_of(self.state, x, y)
             if gain > TIE:
-                _kernels.keep(self.state, x, y, np.array(tried, np.int64))  # Algorithm 1, lines 9 and 10
-                found = Ascent(x, y, bool(self.state.flags[x, y] & EDGE), gain, self.total)
+                _kernels.keep(self.state, x, y, self._tried[: 2 * self._n_tried])  # Algorithm 1, lines 9, 10
+                ascents.append(Ascent(x, y, bool(self.state.flags[x, y] & EDGE), gain, self.total))
+                self._n_tried = 0
             else:
                 _kernels.reject(self.state, x, y)
-                tried += [x, y]
-        if found is None:
-            _kernels.forgive(self.state, np.array(tried, np.int64))
-        return found
+                self._tried[2 * self._n_tried : 2 * self._n_tried + 2] = x, y
+                self._n_tried += 1
+        return ascents
 
-    def _ascend_compiled(self, limit: int, patience: int) -> list[Ascent]:
-        if self._compiled is None:
-            raise TypeError("this test has no compiled route")
+    def _ascend_compiled(self, compiled: "_Compiled", limit: int, budget: int) -> list[Ascent]:
         log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
-        tried = np.empty(2 * (patience + 1), np.int64)
-        done, proposals = _kernels.ascend(
-            *self._compiled.arguments(0),
-            self.state,
-            tried,
-            log,
-            gains,
+        done, proposals, n_tried = _kernels.ascend(
+            *compiled.arguments(0), self.state, self._tried, self._n_tried, budget, log, gains
         )
+        self.at_maximum, self._n_tried = n_tried < 0, max(n_tried, 0)
         self.n_tests += 2 * proposals * (len(self.state.row_sum) - 1)
         return [
             Ascent(x, y, bool(added), gain, score)
