@@ -11,7 +11,7 @@ DOCUMENT_TEXT = DOCUMENT.read_text()
 EVERY = 16  # of the rows: about 2,000 people
 # Lines that do not depend on the rows, up to where they do.
 STRUCTURE = re.compile(
-    r"strongest edges +posterior|closest pairs without an edge|wrote \w+|support +whole table +edge"
+    r"strongest edges +posterior|not joined, but close|wrote \w+|support +whole table +edge"
     r"|test bayesian"
     r"|seen from [\w-]+: log independent|[\w-]+ \\ [\w-]+ .*|ibmap: error: missing values"
     r"|blanket, \w+|always:|at times:"

@@ -54,7 +54,7 @@ def test_older_results_are_replaced_by_force_only(ibmap, survey, tmp_path, name)
 def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
     ran = ibmap("learn", survey, "--prior-counts", "0.5", "--patience", "1")
     assert ran.out.startswith("1 edge among 3 variables, learned from 300 rows in ")
-    assert "closest pairs without an edge" in ran.out
+    assert "not joined, but close" in ran.out
     assert "ibmap-hc(patience=1), test bayesian(prior_counts=0.5); " in ran.out
     assert ran.err == ""
 
@@ -191,7 +191,7 @@ def test_other_learners(ibmap, survey, tmp_path, learner, options, said):
     assert edges.select("x", "y", "in_graph").rows() == [("smoke", "cough", True)]
     shown = ibmap("learn", survey, "--learner", learner, *options).out
     assert "posterior" not in shown
-    assert "closest pairs" not in shown
+    assert "but close" not in shown
     assert f"{said[0]}, test {said[1]}; " in shown
     assert shown.rstrip().endswith("; 3 variables")
 

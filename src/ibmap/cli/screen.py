@@ -92,7 +92,7 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     misses = [row for row in rows if not row[5]]
     if misses:
         table.add_section()
-        table.add_row("closest pairs without an edge", "", "", style="dim")
+        table.add_row("not joined, but close", "", "", style="dim")
     for x, y, _, log_xy, log_yx, _ in misses:
         table.add_row(x, y, _posterior(log_xy, log_yx), style="dim")
     return table
