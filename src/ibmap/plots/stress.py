@@ -1,7 +1,7 @@
 """Places by least stress: the distance between two variables on paper is that along the edges.
 
-The stress is that of Kamada and Kawai, its minimum found by majorisation (Gansner, Koren and North). At 300
-variables that takes a fifth of a second, where ``networkx.kamada_kawai_layout`` takes three.
+The stress is that of Kamada and Kawai, its minimum found by majorisation (Gansner, Koren and North): at 300
+variables over ten times faster than ``networkx.kamada_kawai_layout``, and without scipy.
 """
 
 import numpy as np
