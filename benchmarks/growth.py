@@ -9,8 +9,8 @@ import numpy as np
 
 from common import median, report, verdict, world
 from ibmap import IBMAP
-from ibmap.counts import LocalCounts
 from ibmap.data import load
+from ibmap.engines import LocalCounts
 from ibmap.independence import BayesianTest
 from ibmap.scores import IBScore
 

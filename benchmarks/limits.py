@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import alternate, report, verdict
-from ibmap._jit import kernel
-from ibmap.counts import LocalCounts
-from ibmap.counts._popcount import count_32, popcount
 from ibmap.data import load
+from ibmap.engines import LocalCounts
 from ibmap.independence import BayesianTest
+from ibmap.kernels.jit import kernel
+from ibmap.kernels.popcount import count_32, popcount
 from ibmap.scores.ib_score import _Compiled
 
 Words = NDArray[np.uint64]

@@ -11,7 +11,7 @@ from common import report, times, verdict
 from ibmap.data import CategoricalData
 from ibmap.learners import ibmap_hc
 from ibmap.report import report_text
-from ibmap.result import Result, result_of, result_text
+from ibmap.results.result_file import Result, result_of, result_text
 from ibmap.synthetic import simulate_random
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from common import alternate, report, verdict
 from ibmap import IBMAP
-from ibmap.counts import LocalCounts
 from ibmap.data import load
+from ibmap.engines import LocalCounts
 from ibmap.independence import BayesianTest
 
 

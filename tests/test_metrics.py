@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibmap import Graph, OracleTest, accuracy, f_measure, hamming, load
-from ibmap.counts import LocalCounts
 from ibmap.data import CategoricalData
+from ibmap.engines import LocalCounts
 from ibmap.errors import IbmapError, RequestError
 from ibmap.independence import BayesianTest, ChiSquareTest, FunctionTest
-from ibmap.independence.batches import decide_each
+from ibmap.independence.batch import decide_each
 from ibmap.metrics import _drawn_queries, separated_each
 
 NAMES = list("abcdefg")

@@ -3,8 +3,8 @@ from itertools import combinations
 import matplotlib as mpl
 import pytest
 
-from chains import noisy_chain
-from exchange.networks import NASTY
+from tests.chains import noisy_chain
+from tests.exchange.networks import NASTY
 
 mpl.use("Agg")
 from matplotlib import pyplot

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from reference.bayesian import IndependenceTest, Posterior, PriorCounts, log_posterior
-from reference.closure import Adjacency, Assertion, markov_blanket_closure
-from reference.contingency import chi_square, g_square, mutual_information
-from reference.exact import exact_posterior, log_of
-from reference.oracle import oracle, separated
-from reference.score import bayesian_test, ib_score, pair_scores, pair_scores_by, total
-from reference.search import Pair, ibmap_hc, least_credible_pair
-from reference.slices import slice_tables
-from reference.tables import Table, categorical_tables, questions, random_table
+from tests.reference.bayesian import IndependenceTest, Posterior, PriorCounts, log_posterior
+from tests.reference.closure import Adjacency, Assertion, markov_blanket_closure
+from tests.reference.contingency import chi_square, g_square, mutual_information
+from tests.reference.exact import exact_posterior, log_of
+from tests.reference.oracle import oracle, separated
+from tests.reference.score import bayesian_test, ib_score, pair_scores, pair_scores_by, total
+from tests.reference.search import Pair, ibmap_hc, least_credible_pair
+from tests.reference.slices import slice_tables
+from tests.reference.tables import Table, categorical_tables, questions, random_table
 
 PRIOR_COUNTS: list[PriorCounts] = ["ones", "consistent", "jeffreys", "bdeu", ("bdeu", 5), 0.25, 2]
 OPTIONS = st.fixed_dictionaries(

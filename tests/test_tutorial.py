@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-import tutorial
-from tutorial import DATA, DOCUMENT, PICTURES, Ran, pictures, put_data, rewritten, run
+from tests import tutorial
+from tests.tutorial import DATA, DOCUMENT, PICTURES, Ran, pictures, put_data, rewritten, run
 
 DOCUMENT_TEXT = DOCUMENT.read_text()
 EVERY = 16  # of the rows: about 2,000 people

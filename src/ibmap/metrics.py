@@ -135,10 +135,10 @@ def accuracies(
     >>> [round(share, 2) for share in accuracies([right, empty], table, random_state=1)]
     [1.0, 0.63]
     """
-    from ibmap.counts import LocalCounts
     from ibmap.data import load
+    from ibmap.engines import LocalCounts
     from ibmap.independence import as_test
-    from ibmap.independence.batches import decide_each
+    from ibmap.independence.batch import decide_each
 
     table = load(data)
     if len(table.names) < 2:

@@ -7,8 +7,8 @@ import pytest
 from ibmap import IBMAP, BayesianTest, Bootstrap, Graph
 from ibmap.cli.bootstrap import bootstrap, how_open
 from ibmap.cli.learn import learn
-from ibmap.result import read_result
-from ibmap.support import read_support
+from ibmap.results.bootstrap_file import read_support
+from ibmap.results.result_file import read_result
 
 
 def test_json_is_what_python_says(ibmap, survey):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ibmap.report.content import header
-from ibmap.result import read_result
+from ibmap.results.result_file import read_result
 
 
 @pytest.fixture

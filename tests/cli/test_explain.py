@@ -5,7 +5,7 @@ import pytest
 from ibmap import BayesianTest, Graph
 from ibmap.data import load
 from ibmap.learners import explain, ibmap_hc
-from ibmap.result import read_result
+from ibmap.results.result_file import read_result
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from exchange.networks import NASTY
 from ibmap import Graph, exchange
+from tests.exchange.networks import NASTY
 
 pytest.importorskip("matplotlib")
 from matplotlib import pyplot

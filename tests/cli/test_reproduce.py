@@ -11,12 +11,12 @@ import pytest
 
 from ibmap.experiments import page, registry
 from ibmap.experiments.store import path_of, read
-from toys import EXPERIMENT, STUDY
+from tests.toys import EXPERIMENT, STUDY
 
 
 @pytest.fixture
 def toy(monkeypatch):
-    monkeypatch.setitem(registry._HOME, "toy", "toys:EXPERIMENT")
+    monkeypatch.setitem(registry._HOME, "toy", "tests.toys:EXPERIMENT")
     return EXPERIMENT
 
 
@@ -129,7 +129,7 @@ SCRIPT = """
 import sys
 sys.path[:0] = {path!r}
 from ibmap.experiments import registry
-registry._HOME["toy"] = "toys:EXPERIMENT"
+registry._HOME["toy"] = "tests.toys:EXPERIMENT"
 from ibmap.cli import main
 if __name__ == "__main__":
     main()

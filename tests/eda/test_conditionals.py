@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibmap.eda import layout
+from ibmap.eda import blanket_tables
 from ibmap.eda.conditionals import SAMPLING, Conditionals
 from ibmap.errors import RequestError
-from reference import gibbs
+from tests.reference import gibbs
 
 
 def world(seed, n, n_rows, levels, degree):
@@ -34,7 +34,7 @@ def world(seed, n, n_rows, levels, degree):
 def test_the_kernel_equals_the_slow_sampler_bit_by_bit(seed, n, n_rows, levels, degree, sampling, hashed):
     rows, sizes, neighbours = world(seed, n, n_rows, levels, degree)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layout, "DIRECT", 1 if hashed else 2**14)
+        patch.setattr(blanket_tables, "DIRECT", 1 if hashed else 2**14)
         table = Conditionals(rows, sizes, neighbours)
     drawn = table.sample(4, 40, seed, sampling, 3.0)
     around = [some.tolist() for some in neighbours]
@@ -44,7 +44,7 @@ def test_the_kernel_equals_the_slow_sampler_bit_by_bit(seed, n, n_rows, levels, 
 @pytest.mark.parametrize("sampling", SAMPLING)
 @pytest.mark.parametrize("direct", [1, 2**14])
 def test_probabilities_are_what_counting_says(sampling, direct, monkeypatch):
-    monkeypatch.setattr(layout, "DIRECT", direct)
+    monkeypatch.setattr(blanket_tables, "DIRECT", direct)
     rows, sizes, neighbours = world(5, 7, 60, 3, 3)
     table = Conditionals(rows, sizes, neighbours)
     states = [*rows[:20], *np.random.default_rng(1).integers(sizes, size=(20, 7))]
@@ -70,8 +70,8 @@ def test_a_large_blanket_needs_no_more_room_than_the_rows():
 
 
 def test_configurations_with_the_same_hash_are_told_apart(monkeypatch):
-    monkeypatch.setattr(layout, "DIRECT", 1)
-    monkeypatch.setattr(layout, "FACTOR", np.uint64(0))  # the hash of all is 0
+    monkeypatch.setattr(blanket_tables, "DIRECT", 1)
+    monkeypatch.setattr(blanket_tables, "FACTOR", np.uint64(0))  # the hash of all is 0
     rows, sizes, neighbours = world(3, 8, 40, 3, 6)
     table = Conditionals(rows, sizes, neighbours)
     around = [some.tolist() for some in neighbours]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from exchange.networks import NASTY, networks
 from ibmap import IBMAP, Graph, exchange
 from ibmap.errors import DataError, RequestError
 from ibmap.exchange import FORMATS, Network, dumps, loads
+from tests.exchange.networks import NASTY, networks
 
 ALL = Network(Graph.complete(NASTY))
 UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # what XML 1.0 leaves out

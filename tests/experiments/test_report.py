@@ -10,7 +10,7 @@ from ibmap.errors import RequestError
 from ibmap.experiments import Results, Row, figures, find_experiment, page, report, reproduce
 from ibmap.experiments.rows import cells_of
 from ibmap.experiments.store import path_of, read
-from toys import EXPERIMENT, STUDY
+from tests.toys import EXPERIMENT, STUDY
 
 PNG = b"\x89PNG"
 

@@ -14,7 +14,7 @@ from ibmap.experiments import Row, Setup, reproduce, workers
 from ibmap.experiments.runner import batches
 from ibmap.experiments.seeds import seed_of
 from ibmap.experiments.store import path_of, read
-from toys import GRID, STUDY
+from tests.toys import GRID, STUDY
 
 WHOLE = [Row(cell, r, {}).key for r in range(3) for cell in STUDY.cells()]
 
@@ -102,7 +102,7 @@ def test_seeds_differ_by_what_is_drawn_and_by_nothing_else():
 SCRIPT = """
 import sys
 from pathlib import Path
-from toys import STUDY
+from tests.toys import STUDY
 from ibmap.experiments import reproduce
 if __name__ == "__main__":
     out = Path(sys.argv[1])

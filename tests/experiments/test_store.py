@@ -8,7 +8,7 @@ import pytest
 from ibmap.errors import DataError, RequestError
 from ibmap.experiments import Row, Store
 from ibmap.experiments.store import read
-from toys import STUDY
+from tests.toys import STUDY
 
 SETTINGS = dict(STUDY.settings)
 

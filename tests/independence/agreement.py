@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from ibmap.counts import Counts
+from ibmap.engines import Counts
 from ibmap.independence import Answers, BayesianTest
-from reference.bayesian import Posterior
+from tests.reference.bayesian import Posterior
 
 OPTIONS = st.fixed_dictionaries(
     {

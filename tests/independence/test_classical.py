@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from counts.engines import PartitionedCounts, PlainCounts, data_of
 from ibmap import ChiSquareTest, GSquareTest, MutualInformationTest
-from ibmap.counts import LocalCounts
-from reference.contingency import chi_square, g_square, mutual_information
-from reference.tables import Table, categorical_tables, questions, random_table
+from ibmap.engines import LocalCounts
+from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of
+from tests.reference.contingency import chi_square, g_square, mutual_information
+from tests.reference.tables import Table, categorical_tables, questions, random_table
 
 TWINS = {ChiSquareTest: chi_square, GSquareTest: g_square}
 CLOSE = {"rel": 1e-9, "abs": 1e-9}

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counts.engines import PartitionedCounts, PlainCounts, data_of
-from ibmap.counts import LocalCounts
+from ibmap.engines import LocalCounts
 from ibmap.independence import BayesianTest
-from independence.agreement import OPTIONS, assert_agrees, bound
-from reference.bayesian import log_posterior
-from reference.tables import Table, categorical_tables, questions, random_table
+from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of
+from tests.independence.agreement import OPTIONS, assert_agrees, bound
+from tests.reference.bayesian import log_posterior
+from tests.reference.tables import Table, categorical_tables, questions, random_table
 
 ENGINES = [LocalCounts, PlainCounts, PartitionedCounts]
 PRIOR_COUNTS = ["ones", "consistent", "jeffreys", "bdeu", 2.5]

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counts.engines import PartitionedCounts, PlainCounts, data_of, with_wide_columns
-from ibmap.counts import LocalCounts
-from independence.agreement import OPTIONS, assert_agrees, assert_same, bound
-from reference.bayesian import log_posterior
-from reference.score import bayesian_test
-from reference.tables import Table, categorical_tables, questions, random_table
+from ibmap.engines import LocalCounts
+from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of, with_wide_columns
+from tests.independence.agreement import OPTIONS, assert_agrees, assert_same, bound
+from tests.reference.bayesian import log_posterior
+from tests.reference.score import bayesian_test
+from tests.reference.tables import Table, categorical_tables, questions, random_table
 
 PRIORS = st.sampled_from([0.5, 0.1, 0.999])
 Options = dict[str, Any]

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counts.engines import data_of
 from ibmap import BayesianTest, ChiSquareTest, FunctionTest, Graph, GSquareTest, OracleTest, ibmap_hc
-from ibmap.counts import Counts, LocalCounts, Tables
+from ibmap.engines import Counts, LocalCounts, Tables
 from ibmap.errors import RequestError
 from ibmap.independence import Answers, IndependenceTest, TableTest, as_test
 from ibmap.learners.estimators import IBMAP
-from reference.bayesian import log_posterior
-from reference.tables import random_table
+from tests.engines.partitioned import data_of
+from tests.reference.bayesian import log_posterior
+from tests.reference.tables import random_table
 
 CODES, CARDS = random_table(200, 5, 3, 0.0, seed=2)
 DATA = data_of(CODES, CARDS)

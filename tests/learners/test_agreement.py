@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counts.engines import PartitionedCounts, PlainCounts, data_of, with_wide_columns
 from ibmap import BayesianTest, Graph, Learned, ibmap_hc
-from ibmap.counts import LocalCounts
-from independence.agreement import OPTIONS
-from reference import search as twin
-from reference.tables import Table, categorical_tables, random_table
+from ibmap.engines import LocalCounts
+from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of, with_wide_columns
+from tests.independence.agreement import OPTIONS
+from tests.reference import search as twin
+from tests.reference.tables import Table, categorical_tables, random_table
 
 
 def assert_same_search(learned: Learned, expected: twin.Result) -> None:

@@ -12,11 +12,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from chains import noisy_chain
 from ibmap import GSMN, IBMAP, BayesianTest, Bootstrap, CategoricalData, Graph
 from ibmap.errors import RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.learners.bootstrap import bootstrap, resampled
+from tests.chains import noisy_chain
 
 
 @parametrize_with_checks([Bootstrap(n_replicates=3)])
@@ -166,7 +166,7 @@ def test_who_stops_does_not_wait_for_replicates_that_other_threads_are_at():
 
 DEAF = """
 import polars  # takes over Ctrl-C
-from chains import noisy_chain
+from tests.chains import noisy_chain
 from ibmap import Graph, Learned
 from ibmap.learners.bootstrap import bootstrap
 

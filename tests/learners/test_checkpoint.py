@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chains import noisy_chain
 from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, FunctionTest, Graph, load
 from ibmap.errors import DataError, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.learners.checkpoint import Keeper
 from ibmap.scores import IBScore
-from reference.tables import random_table
+from tests.chains import noisy_chain
+from tests.reference.tables import random_table
 
 
 def same(one, two):
@@ -117,7 +117,7 @@ def test_tests_in_python_go_on_too(tmp_path):
 SCRIPT = """
 import sys, time
 import numpy as np
-from chains import noisy_chain
+from tests.chains import noisy_chain
 from ibmap import Checkpoint
 from ibmap.learners import ibmap_hc
 ibmap_hc(noisy_chain(40, 300), patience=2, checkpoint=Checkpoint(sys.argv[1], every=0),

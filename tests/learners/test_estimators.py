@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ibmap import IBMAP, BayesianTest, Graph
 from ibmap.errors import DataError
-from reference import search as twin
-from reference.tables import random_table
+from tests.reference import search as twin
+from tests.reference.tables import random_table
 
 CODES, CARDS = random_table(300, 6, 3, 0.0, seed=13)
 

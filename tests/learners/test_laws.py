@@ -11,11 +11,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from counts.engines import data_of
 from ibmap import IBMAP, BayesianTest, ibmap_hc
-from reference import search as twin
-from reference.score import bayesian_test, pair_scores_by
-from reference.tables import random_table
+from tests.engines.partitioned import data_of
+from tests.reference import search as twin
+from tests.reference.score import bayesian_test, pair_scores_by
+from tests.reference.tables import random_table
 
 Codes = NDArray[np.int64]
 

@@ -13,8 +13,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from counts.engines import data_of
 from ibmap import IBMAP, Graph, Learned, OracleTest, ibmap_hc
+from tests.engines.partitioned import data_of
 
 
 def learned_from_oracle(truth: Graph, **options: int) -> Learned:

@@ -10,7 +10,7 @@ import pytest
 from ibmap import load
 from ibmap.errors import DataWarning
 from ibmap.learners import ibmap_hc
-from reference.bayesian import log_posterior
+from tests.reference.bayesian import log_posterior
 
 FOLDER = Path(os.environ.get("IBMAP_DATA", Path(__file__).parents[3] / "shared" / "data")) / "benchmarks"
 TABLES = sorted(path.stem for path in FOLDER.glob("*.csv"))

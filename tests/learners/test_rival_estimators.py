@@ -22,7 +22,7 @@ from ibmap import (
 )
 from ibmap.errors import RequestError
 from ibmap.learners import LEARNERS, find_learner
-from reference.tables import random_table
+from tests.reference.tables import random_table
 
 CODES, CARDS = random_table(200, 6, 3, 0.0, seed=13)
 RIVALS = [GSMN, HHCMN, MutualInformation]

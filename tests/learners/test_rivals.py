@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from counts.engines import PartitionedCounts, PlainCounts, data_of, with_wide_columns
 from ibmap import BayesianTest, Learned, gsmn, hhc_mn, mutual_information
-from ibmap.counts import LocalCounts
+from ibmap.engines import LocalCounts
 from ibmap.independence.information import information_matrix
 from ibmap.learners.compiled_blanket import compiled_finders
 from ibmap.learners.mutual_information import neighbourhoods
-from independence.agreement import OPTIONS
-from reference import local as twin
-from reference.score import bayesian_test
-from reference.tables import Table, categorical_tables, random_table
+from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of, with_wide_columns
+from tests.independence.agreement import OPTIONS
+from tests.reference import local as twin
+from tests.reference.score import bayesian_test
+from tests.reference.tables import Table, categorical_tables, random_table
 
 SYMMETRY = st.sampled_from(["or", "and"])
 TIES = st.sampled_from(["independent", "independent", "dependent"])

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from counts.engines import data_of
 from ibmap import (
     BayesianTest,
     ChiSquareTest,
@@ -21,9 +20,10 @@ from ibmap import (
     hhc_mn,
     mutual_information,
 )
-from learners.test_laws import Codes, noisy_networks
-from reference.score import bayesian_test
-from reference.tables import random_table
+from tests.engines.partitioned import data_of
+from tests.learners.test_laws import Codes, noisy_networks
+from tests.reference.score import bayesian_test
+from tests.reference.tables import random_table
 
 LEARNERS = [gsmn, hhc_mn, mutual_information]
 

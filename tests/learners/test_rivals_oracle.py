@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from counts.engines import data_of
 from ibmap import Graph, Learned, OracleTest, gsmn, hhc_mn
 from ibmap.synthetic import random_network
+from tests.engines.partitioned import data_of
 
 
 def learned_from_oracle(learner: Any, truth: Graph, **options: Any) -> Learned:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from reference.slices import Codes, margins, slice_tables
+from tests.reference.slices import Codes, margins, slice_tables
 
 PriorCounts = str | float | tuple[str, float]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from scipy.special import chdtrc
 
-from reference.slices import Codes, SliceTables, margins, slice_tables
+from tests.reference.slices import Codes, SliceTables, margins, slice_tables
 
 
 class Contingency(NamedTuple):

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from reference.bayesian import PriorCounts, dirichlet_parameters
-from reference.slices import Codes, margins, slice_tables
+from tests.reference.bayesian import PriorCounts, dirichlet_parameters
+from tests.reference.slices import Codes, margins, slice_tables
 
 
 def exact_posterior(

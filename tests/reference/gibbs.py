@@ -6,7 +6,7 @@ is the scrambled counter. A number's high half is a site (or a first level), its
 
 import math
 
-from reference.splitmix import numbers
+from tests.reference.splitmix import numbers
 
 
 def probabilities(rows, i, around, state, n_levels, sampling, inverse_temperature):

@@ -8,8 +8,8 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from reference.bayesian import IndependenceTest
-from reference.slices import Codes
+from tests.reference.bayesian import IndependenceTest
+from tests.reference.slices import Codes
 
 TOLERANCE = 1e-9
 """Differences below it are rounding and decide nothing."""

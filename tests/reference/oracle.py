@@ -2,8 +2,8 @@
 
 import math
 
-from reference.bayesian import IndependenceTest, Posterior
-from reference.closure import Adjacency, blanket
+from tests.reference.bayesian import IndependenceTest, Posterior
+from tests.reference.closure import Adjacency, blanket
 
 
 def separated(adjacency: Adjacency, x: int, y: int, given: tuple[int, ...]) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reference.bayesian import IndependenceTest, Posterior, log_posterior
-from reference.closure import Adjacency, markov_blanket_closure
-from reference.slices import Codes
+from tests.reference.bayesian import IndependenceTest, Posterior, log_posterior
+from tests.reference.closure import Adjacency, markov_blanket_closure
+from tests.reference.slices import Codes
 
 PairScores = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from reference.bayesian import IndependenceTest
-from reference.closure import Adjacency
-from reference.score import PairScores, bayesian_test, pair_scores_by, total
-from reference.slices import Codes
+from tests.reference.bayesian import IndependenceTest
+from tests.reference.closure import Adjacency
+from tests.reference.score import PairScores, bayesian_test, pair_scores_by, total
+from tests.reference.slices import Codes
 
 TOLERANCE = 1e-9
 """Differences below it are rounding and decide nothing."""

@@ -4,7 +4,7 @@ from math import exp
 
 import numpy as np
 
-from reference.splitmix import numbers
+from tests.reference.splitmix import numbers
 
 
 def exact(model):

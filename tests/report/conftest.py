@@ -6,13 +6,13 @@ import os
 import numpy as np
 import pytest
 
-from chains import noisy_chain
 from ibmap.data import CategoricalData
 from ibmap.graph import Graph
 from ibmap.learners import ibmap_hc
 from ibmap.report import write_report
-from ibmap.result import result_of, result_text
-from report.browser import FLAGS, installed, opened
+from ibmap.results.result_file import result_of, result_text
+from tests.chains import noisy_chain
+from tests.report.browser import FLAGS, installed, opened
 
 NASTY = (
     "<script>alert(1)</script>",

@@ -7,9 +7,9 @@ import io
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from report.browser import FLAGS, installed, opened
+from tests.report.browser import FLAGS, installed, opened
 
 
 def picture(report: Path, target: Path, variable: str = "diagnosis") -> None:

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from chains import noisy_chain
-from ibmap._words import probability
+from ibmap._text import probability
 from ibmap.learners import ibmap_hc
-from report.conftest import result_for
+from tests.chains import noisy_chain
+from tests.report.conftest import result_for
 
 HALF = math.log(0.5)
 DARK, LIGHT = "rgb(20, 24, 31)", "rgb(255, 255, 255)"

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from chains import noisy_chain
 from ibmap.data import CategoricalData
 from ibmap.learners import gsmn, ibmap_hc
 from ibmap.learners.bootstrap import bootstrap
-from ibmap.support import as_support
-from report.conftest import NASTY, result_for
+from ibmap.results.bootstrap_file import as_support
+from tests.chains import noisy_chain
+from tests.report.conftest import NASTY, result_for
 
 
 def test_names_are_text_wherever_they_are_shown(show, nasty):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibmap._words import probability
+from ibmap._text import probability
 
 
 def test_a_click_on_a_variable_shows_its_blanket(show, chain):

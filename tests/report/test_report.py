@@ -13,7 +13,7 @@ from ibmap.errors import DataError, RequestError
 from ibmap.plots.layouts import places_of
 from ibmap.report import content, page, report_text, write_report
 from ibmap.report.content import header, page_content
-from report.conftest import NASTY, result_for, started_from
+from tests.report.conftest import NASTY, result_for, started_from
 
 
 def carried(text):

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counts.engines import PartitionedCounts, PlainCounts, data_of
 from ibmap import BayesianTest, Graph
-from ibmap.counts import LocalCounts
+from ibmap.engines import LocalCounts
 from ibmap.scores.closure import closure_row, markov_blanket_closure
-from reference import closure as twin
-from reference.score import pair_scores
-from reference.tables import Table, categorical_tables
+from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of
+from tests.reference import closure as twin
+from tests.reference.score import pair_scores
+from tests.reference.tables import Table, categorical_tables
 
 
 def random_graph(n: int, seed: int, density: float = 0.4) -> np.ndarray:

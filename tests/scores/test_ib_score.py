@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counts.engines import PartitionedCounts, PlainCounts, data_of, with_wide_columns
 from ibmap import BayesianTest, FunctionTest
-from ibmap.counts import LocalCounts
+from ibmap.engines import LocalCounts
 from ibmap.errors import RequestError
 from ibmap.scores import IBScore
-from independence.agreement import OPTIONS
-from reference.score import pair_scores, total
-from reference.tables import Table, categorical_tables, random_table
+from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of, with_wide_columns
+from tests.independence.agreement import OPTIONS
+from tests.reference.score import pair_scores, total
+from tests.reference.tables import Table, categorical_tables, random_table
 
 Pairs = list[tuple[int, int]]
 PAIRS = st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda p: p[0] < p[1]), max_size=6)

@@ -5,7 +5,7 @@ import pytest
 
 from ibmap.graph import Graph
 from ibmap.synthetic import FactorModel, PairwiseModel, ising_lattice, random_network, sample
-from reference.worlds import exact
+from tests.reference.worlds import exact
 
 ROWS = 20_000
 ALARM = 1e-8  # per test; there are fewer than a hundred

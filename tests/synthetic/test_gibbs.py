@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import chi2
 
 from ibmap.graph import Graph
+from ibmap.kernels.gibbs_binary import run_chains
 from ibmap.synthetic import PairwiseModel, gibbs, random_network, sample
-from ibmap.synthetic._kernels import run_chains
-from reference.splitmix import numbers
+from tests.reference.splitmix import numbers
 
 
 def slow_chain(model, seed, row, sweeps):

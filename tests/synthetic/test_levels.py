@@ -4,8 +4,8 @@ import pytest
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.synthetic import FactorModel, PairwiseModel, random_network, sample, simulate_random
-from reference.worlds import slow_chain
-from synthetic.test_exactness import MODELS, mixed_levels
+from tests.reference.worlds import slow_chain
+from tests.synthetic.test_exactness import MODELS, mixed_levels
 
 EDGE = Graph("ab", [("a", "b")])
 

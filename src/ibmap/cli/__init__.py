@@ -11,7 +11,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run ``ibmap``; everything else is imported in here, so that Ctrl-C is answered from the start."""
     try:
-        from ibmap.cli.quick import start_fast
+        from ibmap.cli.startup import start_fast
 
         start_fast()
         from ibmap.cli.app import app

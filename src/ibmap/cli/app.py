@@ -14,13 +14,13 @@ from ibmap.cli.demo import demo
 from ibmap.cli.evaluate import evaluate
 from ibmap.cli.explain import explain
 from ibmap.cli.learn import learn
+from ibmap.cli.messages import arguments_of, in_options
 from ibmap.cli.optimize import optimize
 from ibmap.cli.plot import plot
 from ibmap.cli.report import report
 from ibmap.cli.reproduce import reproduce
 from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
-from ibmap.cli.wording import arguments_of, in_options
 from ibmap.errors import DataWarning, IbmapError
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap._words import listed
-from ibmap.cli import folder, options, screen, search_options, tables
+from ibmap._text import listed
+from ibmap.cli import options, output, screen, search_options, tables
 from ibmap.cli.knowledge import Option as Known
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def bootstrap(
     """Learn from tables drawn anew, and show how often each edge comes back."""
     options.chosen_learner(learner)  # an unknown one is refused before the table is read
     from ibmap.learners.bootstrap import bootstrap as bootstrapped
-    from ibmap.support import support_content
+    from ibmap.results.bootstrap_file import support_content
 
-    with folder.output_folder(out, FILES, force):
+    with output.output_folder(out, FILES, force):
         data, _ = tables.read_table(file, locals())
         search = search_options.chosen_search(locals(), data)
         if about is not None:
@@ -82,7 +82,7 @@ def bootstrap(
         text = json.dumps(content, ensure_ascii=False)
         if out is not None:
             texts = found.support().write_csv(), text + "\n"
-            folder.write_together(out, dict(zip(FILES, texts, strict=True)))
+            output.write_together(out, dict(zip(FILES, texts, strict=True)))
     if as_json:
         typer.echo(text)
     else:
@@ -91,7 +91,7 @@ def bootstrap(
 
 def show(content: dict[str, Any], out: Path | None, top: int, about: str | None = None) -> None:
     """Print the support."""
-    from ibmap.support import replicates
+    from ibmap.results.bootstrap_file import replicates
 
     console, threshold = screen.console(), content["threshold"]
     rows = [row for row in content["support"] if about is None or about in row[:2]]

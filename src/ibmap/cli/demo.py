@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import folder, quick, screen
+from ibmap.cli import output, screen, startup
 from ibmap.cli.learn import PAGE, graph_text, result_files, where_to_look
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the result files go.")] = Path("demo"),
 ) -> None:
     """Learn a network of real data, then one whose truth is known."""
-    quick.import_numba()
-    with folder.output_folder(out):
+    startup.import_numba()
+    with output.output_folder(out):
         with screen.progress() as callback:
             world, found = learn_world(callback)  # first, so that the seconds of the other hold no compiling
             table, cancer = learn_cancer(callback)
@@ -37,7 +37,7 @@ def demo(
             "world-truth.json": world.graph.to_json() + "\n",
             "world-graph.json": graph_text(found[-1]),
         }
-        folder.write_together(out, files)
+        output.write_together(out, files)
     console = screen.console()
     show_cancer(console, cancer)
     show_world(console, world, found)

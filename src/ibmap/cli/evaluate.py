@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, quick, screen, tables
+from ibmap.cli import options, screen, startup, tables
 from ibmap.cli.convert import read_network
 from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
@@ -63,7 +63,7 @@ def evaluate(
     if truth is not None:
         result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
     if data is not None:
-        quick.import_numba()
+        startup.import_numba()
         table, _ = tables.read_table(data, locals())
         how = options.chosen_test(test, table, **about_test)
         result |= {"data": str(data), **on_unseen_rows(learned, table, how, queries, seed)}

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ibmap.cli import options, quick, tables
+from ibmap.cli import options, startup, tables
 from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
-    from ibmap.result import Result
+    from ibmap.results.result_file import Result
 
 
 def explain(
@@ -24,9 +24,9 @@ def explain(
     as_json: options.Json = False,
 ) -> None:
     """Explain an edge, or the lack of one: words first, numbers after."""
-    quick.import_numba()
-    from ibmap.learners.explanation import explain as explained
-    from ibmap.result import read_result
+    startup.import_numba()
+    from ibmap.results.explanation import explain as explained
+    from ibmap.results.result_file import read_result
 
     known = read_result(result)
     for name in (x, y):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap._words import listed
-from ibmap.cli import folder, options, screen, search_options, tables
+from ibmap._text import listed
+from ibmap.cli import options, output, screen, search_options, tables
 from ibmap.cli.knowledge import Option as Known
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ def learn(
 ) -> None:
     """Learn a network from a file, show it and write it."""
     options.chosen_learner(learner)  # an unknown one is refused before the table is read
-    with folder.output_folder(out, FILES, force):
+    with output.output_folder(out, FILES, force):
         data, about = tables.read_table(file, locals())
         search = search_options.chosen_search(locals(), data, n_jobs=jobs, checkpoint=checkpoint)
         with screen.progress() as callback:
             learned = search(data, callback)
         if out is not None:
             files = result_files(learned, data, search.test, about, search.said)
-            folder.write_together(out, files)
+            output.write_together(out, files)
     show(learned, as_json, top)
     if out is not None and not as_json:
         console = screen.console()
@@ -77,9 +77,9 @@ def graph_text(learned: "Learned") -> str:
 
 
 def result_files(learned: "Learned", data: "CategoricalData", *more: Any) -> dict[str, str]:
-    """Return the files of a result, by name; ``more`` is what :func:`ibmap.result.result_text` takes."""
+    """Return the files of a result, by name; ``more`` is what ``result_text`` takes."""
     from ibmap.report.page import available, report_text
-    from ibmap.result import result_of, result_text
+    from ibmap.results.result_file import result_of, result_text
 
     text = result_text(learned, data, *more)
     files = graph_text(learned), learned.edges().write_csv(), text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, quick, screen
+from ibmap.cli import options, screen, startup
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def optimize(
     as_json: options.Json = False,
 ) -> None:
     """Look for the best bit string, and show how far the run came."""
-    quick.import_numba()
+    startup.import_numba()
     from ibmap.eda import Stop, make_problem, maximize
 
     task = make_problem(problem, bits, random_state=seed, **problem_options(changes or []))
@@ -75,7 +75,7 @@ def learner_of(name: str, max_neighbours: int | None, symmetry: str | None) -> o
 
     from ibmap.eda import OwnNeighbours
     from ibmap.learners import mutual_information
-    from ibmap.learners.local import check_symmetry
+    from ibmap.learners.local_to_global import check_symmetry
     from ibmap.learners.mutual_information import check_options
 
     check_options(1.5, max_neighbours)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli.priors import prior_from
-from ibmap.cli.quick import import_numba
+from ibmap.cli.startup import import_numba
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:

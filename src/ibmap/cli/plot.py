@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, quick, screen
+from ibmap.cli import options, screen, startup
 from ibmap.cli.convert import read_network
 from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
@@ -95,11 +95,11 @@ def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", 
 
 def score_picture(source: Path) -> tuple["Axes", dict[str, Any]]:
     """Draw the score over the ascents of a result."""
-    quick.import_numba()
+    startup.import_numba()
     from math import isnan
 
     from ibmap.plots import plot_scores
-    from ibmap.result import read_result
+    from ibmap.results.result_file import read_result
 
     learned = read_result(source).learned
     if isnan(learned.score):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ibmap.cli import options, quick
+from ibmap.cli import options, startup
 
 
 def report(
@@ -29,10 +29,10 @@ def report(
     target = out or folder / "report.html"
     refuse_existing(target, overwrite=force)
     require_bokeh()
-    quick.import_numba()
+    startup.import_numba()
     from ibmap.report import write_report
-    from ibmap.result import read_result
-    from ibmap.support import FILE, read_support
+    from ibmap.results.bootstrap_file import FILE, read_support
+    from ibmap.results.result_file import read_result
 
     known = read_result(result)
     beside = support or (folder if (folder / FILE).is_file() else None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import folder, options, screen
+from ibmap.cli import options, output, screen
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
     results = Results(content.rows)
     figure = figures.draw(experiment, results) if figures.can_draw() else None
     files = report.summary_files(experiment, content, figure)
-    folder.write_together(out, files)
+    output.write_together(out, files)
     if figure is None:
         sys.stderr.write(f"ibmap: {figures.ADVICE}\n")
     if as_json:
@@ -177,9 +177,9 @@ def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
 
     beside = page.parent / page.stem
     text, files = make_page(out, page.stem)
-    with folder.output_folder(beside):
-        folder.write_together(beside, files)
-        folder.write_together(page.parent, {page.name: text})
+    with output.output_folder(beside):
+        output.write_together(beside, files)
+        output.write_together(page.parent, {page.name: text})
     written = [page, *(beside / file for file in files)]
     if not can_draw():
         sys.stderr.write(f"ibmap: {ADVICE}\n")

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ibmap._words import counted as counted
-from ibmap._words import probability as probability
+from ibmap._text import counted as counted
+from ibmap._text import probability as probability
 
 if TYPE_CHECKING:
     from rich.console import Console

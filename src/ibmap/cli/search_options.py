@@ -10,7 +10,7 @@ import typer
 
 from ibmap.cli import options
 from ibmap.cli.knowledge import read_knowledge
-from ibmap.cli.names import pair
+from ibmap.cli.variable_lists import pair
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap import __version__
-from ibmap.cli import folder, options, quick, screen
+from ibmap.cli import options, output, screen, startup
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -102,16 +102,16 @@ def _simulate(
     """Draw a world, write it, and say so."""
     if form not in ("csv", "parquet"):
         raise RequestError(f"--format must be csv or parquet, not {form!r}")
-    quick.import_numba()
+    startup.import_numba()
     name = f"data.{form}"
-    with folder.output_folder(out, (name, TRUTH), force):
+    with output.output_folder(out, (name, TRUTH), force):
         began = perf_counter()
         world = draw()
         seconds = perf_counter() - began
         provenance = {"world": kind, **settings, "ibmap": __version__}
         truth = {"variables": world.graph.names, "edges": world.graph.edges, "provenance": provenance}
         text = json.dumps(truth, ensure_ascii=False)
-        folder.write_together(out, {name: _data_file(world, form), TRUTH: text + "\n"})
+        output.write_together(out, {name: _data_file(world, form), TRUTH: text + "\n"})
     if as_json:
         typer.echo(text)
         return

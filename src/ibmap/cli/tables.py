@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ibmap.cli.names import variables
+from ibmap.cli.variable_lists import variables
 from ibmap.errors import DataWarning
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import names, options, screen, tables
+from ibmap.cli import options, screen, tables, variable_lists
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def answer(
     about_test = options.of_test(locals())
     data, _ = tables.read_table(file, locals())
     chosen = options.chosen_test(how, data, **about_test)
-    known = [name for text in given or [] for name in names.variables(text, data.names)]
+    known = [name for text in given or [] for name in variable_lists.variables(text, data.names)]
     check_question(x, y, known, data)
     outcome = ask(data, chosen, x, y, known)
     if as_json:
@@ -113,7 +113,7 @@ class Outcome:
 
 def ask(data: "CategoricalData", test: "IndependenceTest", x: str, y: str, given: list[str]) -> Outcome:
     """Put the question to the test."""
-    from ibmap.counts import LocalCounts
+    from ibmap.engines import LocalCounts
 
     counts = LocalCounts(data)
     question = (data.index(x), [data.index(y)], list(data.indices(given)))

@@ -73,7 +73,7 @@ def _integers(block: NDArray[Any]) -> NDArray[Any]:
 
 def _few_small_values(matrix: NDArray[Any]) -> Encoded | None:
     """Encode columns whose values fit the 64 bits of one word."""
-    from ibmap.data._kernels import BASE, small_values
+    from ibmap.kernels.encode import BASE, small_values
 
     seen = np.zeros(matrix.shape[1], dtype=np.uint64)
     for _, block in _blocks(matrix):
@@ -89,7 +89,7 @@ def _few_small_values(matrix: NDArray[Any]) -> Encoded | None:
 
 def _narrow_values(matrix: NDArray[Any]) -> Encoded | None:
     """Encode columns whose values lie within a table of moderate size each."""
-    from ibmap.data._kernels import any_values
+    from ibmap.kernels.encode import any_values
 
     bounds = _bounds(matrix)
     if bounds is None:
@@ -122,7 +122,7 @@ def _bounds(matrix: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def _written(matrix: NDArray[Any], origin: NDArray[np.int64], code: NDArray[Any]) -> NDArray[Any]:
-    from ibmap.data._kernels import write_codes
+    from ibmap.kernels.encode import write_codes
 
     codes = np.empty(matrix.shape[::-1], dtype=code.dtype)
     for start, block in _blocks(matrix):

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ibmap.data.doubts import names_like_values
 from ibmap.data.frames import read_frame
+from ibmap.data.quality import names_like_values
 from ibmap.data.raw import RawTable, duplicate_names
 from ibmap.data.unpacking import read_bytes
 from ibmap.errors import DataError

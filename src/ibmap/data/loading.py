@@ -8,8 +8,8 @@ import numpy as np
 from ibmap.data.arrays import encode_matrix
 from ibmap.data.columns import Coded, Column, encode_numbers
 from ibmap.data.discretize import Bins, check_bins, discretize_columns
-from ibmap.data.doubts import too_many_levels
 from ibmap.data.missing import apply_policy, check_finite, check_policy, with_category
+from ibmap.data.quality import too_many_levels
 from ibmap.data.raw import RawTable
 from ibmap.data.sources import read
 from ibmap.data.table import CategoricalData, smallest_dtype

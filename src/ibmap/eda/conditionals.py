@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.eda._gibbs import accumulate, number_of, run_chains, tally
-from ibmap.eda.layout import laid_out
+from ibmap.eda.blanket_tables import laid_out
 from ibmap.errors import RequestError
+from ibmap.kernels.moa_gibbs import accumulate, number_of, run_chains, tally
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

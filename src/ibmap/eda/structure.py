@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts import LocalCounts
 from ibmap.data import CategoricalData
+from ibmap.engines import LocalCounts
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence.information import information_matrix

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.data import CategoricalData
-from ibmap.experiments import landscape
+from ibmap.experiments import all_structures
 from ibmap.experiments.claims import Case, Claim
 from ibmap.experiments.comparisons import falls
 from ibmap.experiments.experiment import Experiment, Landscape, Measure, Setup, Study
@@ -26,8 +26,8 @@ def run_6(cell: Cell, repetition: int, setup: Setup) -> Measures:
     """Score all structures of 6 variables."""
     world = _world(6, cell, repetition, setup)
     table = world.first(int(cell["D"]))
-    scores = landscape.score_all(table)
-    truth = landscape.bits_of(world.truth.pairs, 6)
+    scores = all_structures.score_all(table)
+    truth = all_structures.bits_of(world.truth.pairs, 6)
     distance = np.bitwise_count(np.arange(len(scores)) ^ truth).astype(np.int64)
     return _measures(world, table, scores, distance)
 
@@ -37,10 +37,10 @@ def run_20(cell: Cell, repetition: int, setup: Setup) -> Measures:
     world = _world(20, cell, repetition, setup)
     table = world.first(int(cell["D"]))
     seed = seed_of(int(setup.settings["seed"]), {"structures": 20, "tau": cell["tau"]}, repetition)
-    adjacency, distance = landscape.sample_structures(
+    adjacency, distance = all_structures.sample_structures(
         world.truth.adjacency, int(setup.settings["each"]), seed
     )
-    return _measures(world, table, landscape.score_structures(table, adjacency), distance)
+    return _measures(world, table, all_structures.score_structures(table, adjacency), distance)
 
 
 def _world(n: int, cell: Cell, repetition: int, setup: Setup) -> Sampled:

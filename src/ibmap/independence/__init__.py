@@ -2,9 +2,9 @@
 
 from ibmap.independence.base import Answers, BoundTest, FunctionTest, IndependenceTest, TableTest
 from ibmap.independence.bayesian import BayesianTest
-from ibmap.independence.choice import as_test
 from ibmap.independence.contingency import ChiSquareTest, GSquareTest, MutualInformationTest
 from ibmap.independence.oracle import OracleTest
+from ibmap.independence.registry import as_test
 
 __all__ = [
     "Answers",

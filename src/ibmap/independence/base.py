@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts import Counts, Tables
+from ibmap.engines import Counts, Tables
 from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]
@@ -89,7 +89,7 @@ class TableTest:
     ...     def evaluate(self, tables, cardinalities):
     ...         n = tables.n_rows.astype(float)
     ...         return Answers(independent=n < 10, strength=n)
-    >>> from ibmap.counts import LocalCounts
+    >>> from ibmap.engines import LocalCounts
     >>> from ibmap.data import load
     >>> bound = Agreement().bind(LocalCounts(load(np.eye(3, dtype=int))))
     >>> bound.fixed(0, np.array([1, 2]), np.array([], dtype=int)).independent

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ibmap.counts import Counts
-from ibmap.counts._records import Sets
-from ibmap.counts.engine import as_indices, subset_batches
-from ibmap.counts.local import new_sets
+from ibmap.engines import Counts
+from ibmap.engines.engine import as_indices, subset_batches
+from ibmap.engines.memory import new_sets
 from ibmap.errors import RequestError
-from ibmap.independence import _questions
-from ibmap.independence._cells import posteriors_of_tables
-from ibmap.independence._model import Model, Scratch, fill_table
 from ibmap.independence.base import Answers
+from ibmap.kernels import questions as _questions
+from ibmap.kernels.bayes_model import Model, Scratch, fill_table
+from ibmap.kernels.cells import posteriors_of_tables
+from ibmap.kernels.records import Sets
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class BayesianTest:
 
     Examples
     --------
-    >>> from ibmap.counts import LocalCounts
+    >>> from ibmap.engines import LocalCounts
     >>> from ibmap.data import load
     >>> table = np.repeat([[0, 0], [1, 1]], 4, axis=0)
     >>> answers = BayesianTest().bind(LocalCounts(load(table))).fixed(0, [1], [])

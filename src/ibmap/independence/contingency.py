@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts import Tables
+from ibmap.engines import Tables
 from ibmap.errors import RequestError
-from ibmap.independence._contingency import statistics_of_tables
 from ibmap.independence.base import Answers, TableTest
+from ibmap.kernels.contingency import statistics_of_tables
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ class ChiSquareTest(_ClassicalTest):
 
     Examples
     --------
-    >>> from ibmap.counts import LocalCounts
+    >>> from ibmap.engines import LocalCounts
     >>> from ibmap.data import load
     >>> table = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [30, 10, 10, 30], axis=0)
     >>> answers = ChiSquareTest().bind(LocalCounts(load(table))).fixed(0, [1], [])

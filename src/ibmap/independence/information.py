@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts import Counts
-from ibmap.independence._information import information_of_row
+from ibmap.engines import Counts
 from ibmap.independence.contingency import MutualInformationTest
+from ibmap.kernels.information import information_of_row
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ def information_matrix(counts: Counts, n_threads: int = 1) -> Floats:
 
     Examples
     --------
-    >>> from ibmap.counts import LocalCounts
+    >>> from ibmap.engines import LocalCounts
     >>> from ibmap.data import load
     >>> counts = LocalCounts(load(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]])))
     >>> information_matrix(counts).round(4)

@@ -5,7 +5,7 @@ from math import log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts import Counts
+from ibmap.engines import Counts
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence.base import Answers, BoundTest, PairwiseTest, answers_from_posteriors

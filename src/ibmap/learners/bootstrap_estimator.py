@@ -9,10 +9,11 @@ from ibmap._random import RandomState
 from ibmap.data import CategoricalData
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
-from ibmap.learners.bootstrap import Bootstrapped, bootstrap
+from ibmap.learners.bootstrap import bootstrap
 from ibmap.learners.estimators import IBMAP
-from ibmap.learners.learned import Learned
 from ibmap.learners.structure_learner import StructureLearner
+from ibmap.results.bootstrapped import Bootstrapped
+from ibmap.results.learned import Learned
 
 
 class Bootstrap(BaseEstimator):  # type: ignore[misc]

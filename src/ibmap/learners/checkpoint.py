@@ -14,7 +14,7 @@ from ibmap._files import write_whole
 from ibmap.data import CategoricalData
 from ibmap.errors import DataError, RequestError
 from ibmap.independence import IndependenceTest
-from ibmap.learners.learned import Step
+from ibmap.results.learned import Step
 from ibmap.scores import IBScore
 
 FORMAT = "ibmap-checkpoint"

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts._records import Packed
 from ibmap.independence import BoundTest
-from ibmap.independence._odds import SMALL, OddsRoom
 from ibmap.independence.bayesian import BoundBayesianTest
-from ibmap.learners import _gsmn
-from ibmap.learners.local import Finder, Found, ranked
+from ibmap.kernels import gsmn as _gsmn
+from ibmap.kernels.odds import SMALL, OddsRoom
+from ibmap.kernels.records import Packed
+from ibmap.learners.local_to_global import Finder, Found, ranked
 
 MOST_BYTES = 1 << 27  #: larger tables are not unpacked into bytes
 LOWEST_PRIOR = -600.0  #: log of a prior that can be inverted

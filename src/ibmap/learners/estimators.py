@@ -11,8 +11,8 @@ from ibmap.data import CategoricalData
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.ibmap_hc import ibmap_hc
-from ibmap.learners.learned import Learned, Step, frame
 from ibmap.learners.structure_learner import StructureLearner
+from ibmap.results.learned import Learned, Step, frame
 
 
 class IBMAP(StructureLearner):

@@ -5,12 +5,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts import Counts
 from ibmap.data import CategoricalData
+from ibmap.engines import Counts
 from ibmap.independence import BoundTest
 from ibmap.learners.compiled_blanket import compiled_finders
-from ibmap.learners.learned import Learned
-from ibmap.learners.local import Callback, Found, learn_locally, ranked
+from ibmap.learners.local_to_global import Callback, Found, learn_locally, ranked
+from ibmap.results.learned import Learned
 
 
 def gsmn(

@@ -6,14 +6,14 @@ from math import comb
 
 import numpy as np
 
-from ibmap.counts import Counts
 from ibmap.data import CategoricalData
+from ibmap.engines import Counts
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
 from ibmap.independence.bayesian import BoundBayesianTest
-from ibmap.learners import _hhc_mn
-from ibmap.learners.learned import Learned
-from ibmap.learners.local import Callback, Found, learn_locally, ranked
+from ibmap.kernels import hhc_mn as _hhc_mn
+from ibmap.learners.local_to_global import Callback, Found, learn_locally, ranked
+from ibmap.results.learned import Learned
 
 BUDGET = 300_000  #: tests of one variable that are made without looking up
 BUDGET_CELLS = 200_000_000  #: and rows that they may take

@@ -7,13 +7,13 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts import Counts, LocalCounts
 from ibmap.data import CategoricalData
+from ibmap.engines import Counts, LocalCounts
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import as_test
 from ibmap.learners.checkpoint import Checkpoint, keeper_of
-from ibmap.learners.learned import Learned, Step, learned_from
+from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.scores import IBScore
 
 Edges = Iterable[tuple[str, str]]

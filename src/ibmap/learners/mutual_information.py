@@ -5,14 +5,14 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.counts import Counts, LocalCounts
 from ibmap.data import CategoricalData
+from ibmap.engines import Counts, LocalCounts
 from ibmap.errors import RequestError
 from ibmap.independence import Answers
 from ibmap.independence.information import information_matrix
 from ibmap.learners.ibmap_hc import threads
-from ibmap.learners.learned import Learned, learned_from
-from ibmap.learners.local import Callback, check_symmetry, joined, strongest_first, visit_all
+from ibmap.learners.local_to_global import Callback, check_symmetry, joined, strongest_first, visit_all
+from ibmap.results.learned import Learned, learned_from
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

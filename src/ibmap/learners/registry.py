@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.learners.learned import Learned
+    from ibmap.results.learned import Learned
 
 #: each is a function of (data, test) and keyword-only options that returns a ``Learned``; "mi" takes no test
 LEARNERS = {

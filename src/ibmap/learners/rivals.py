@@ -6,10 +6,10 @@ from typing import Any
 from ibmap.data import CategoricalData
 from ibmap.learners.gsmn import gsmn
 from ibmap.learners.hhc_mn import hhc_mn
-from ibmap.learners.learned import Learned
-from ibmap.learners.local import Callback
+from ibmap.learners.local_to_global import Callback
 from ibmap.learners.mutual_information import mutual_information
 from ibmap.learners.structure_learner import StructureLearner
+from ibmap.results.learned import Learned
 
 
 class GSMN(StructureLearner):

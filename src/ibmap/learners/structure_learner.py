@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from ibmap.data import CategoricalData, load
 from ibmap.graph import Graph
-from ibmap.learners.explanation import Explanation, explain
-from ibmap.learners.learned import Learned
+from ibmap.results.explanation import Explanation, explain
+from ibmap.results.learned import Learned
 
 
 class StructureLearner(BaseEstimator):  # type: ignore[misc]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._words import counted
+from ibmap._text import counted
 from ibmap.graph import Graph
-from ibmap.result import Result
-from ibmap.support import Support, replicates
+from ibmap.results.bootstrap_file import Support, replicates
+from ibmap.results.result_file import Result
 
 DRAWN = 300  #: variables beyond which only the heat map is shown
 PREFERRED = 100  #: variables up to which the drawing is shown first

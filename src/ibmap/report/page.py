@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ibmap._files import refuse_existing, write_whole
-from ibmap._words import counted
+from ibmap._text import counted
 from ibmap.errors import RequestError
 from ibmap.report.content import header, page_content
-from ibmap.result import Result, as_result
-from ibmap.support import Support, as_support
+from ibmap.results.bootstrap_file import Support, as_support
+from ibmap.results.result_file import Result, as_result
 
 STYLES = ("palette.css", "controls.css", "tables.css", "page.css", "screens.css")
 SCRIPTS = (
@@ -43,7 +43,7 @@ def write_report(
     Parameters
     ----------
     source : estimator, Result or path
-        A fitted learner, what ``ibmap.result.read_result`` returned, or the folder of ``ibmap learn --out``.
+        A fitted learner, what ``ibmap.read_result`` returned, or the folder of ``ibmap learn --out``.
     path : path
         The file to write.
     support : Bootstrap, Support or path, optional

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._threads import result_of
-from ibmap.counts._records import Packed, Sets
+from ibmap._parallel import result_of
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
-from ibmap.independence._model import Model, Scratch
-from ibmap.independence._unconditional import unconditional_tile
 from ibmap.independence.bayesian import BoundBayesianTest
-from ibmap.scores import _kernels
-from ibmap.scores._kernels import EDGE, LOCKED, TIE, TRIED, State
+from ibmap.kernels import ib_ascent as _kernels
+from ibmap.kernels.bayes_model import Model, Scratch
+from ibmap.kernels.ib_ascent import EDGE, LOCKED, TIE, TRIED, State
+from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.unconditional import unconditional_tile
 from ibmap.scores.closure import closure_row
 
 Ints = NDArray[np.int64]

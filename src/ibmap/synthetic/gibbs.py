@@ -75,7 +75,7 @@ def sample(
 
 
 def _fill_binary(model: PairwiseModel, seed: np.uint64, sweeps: int, rows: NDArray[np.uint8]) -> None:
-    from ibmap.synthetic._kernels import LANES, run_chains
+    from ibmap.kernels.gibbs_binary import LANES, run_chains
 
     parts = _neighbourhoods(model)
     for first in range(0, len(rows), LANES):
@@ -83,8 +83,8 @@ def _fill_binary(model: PairwiseModel, seed: np.uint64, sweeps: int, rows: NDArr
 
 
 def _fill_tables(model: FactorModel, seed: np.uint64, sweeps: int, rows: NDArray[np.uint8]) -> None:
-    from ibmap.synthetic._kernels import LANES
-    from ibmap.synthetic._levels import run_tables
+    from ibmap.kernels.gibbs_binary import LANES
+    from ibmap.kernels.gibbs_levels import run_tables
 
     parts = _flat_tables(model)
     for first in range(0, len(rows), LANES):
@@ -94,7 +94,7 @@ def _fill_tables(model: FactorModel, seed: np.uint64, sweeps: int, rows: NDArray
 def _fill_from_one_chain(
     model: FactorModel, seed: np.uint64, sweeps: int, thin: int, rows: NDArray[np.uint8]
 ) -> None:
-    from ibmap.synthetic._walk import start_walk, walk
+    from ibmap.kernels.gibbs_chain import start_walk, walk
 
     parts = _flat_tables(model)
     state, stream = np.empty(model.graph.n_variables, dtype=np.uint8), np.empty(2, dtype=np.uint64)

@@ -1,0 +1,121 @@
+"""Unrelated questions, compiled: each has a conditioning set of its own, often a large one."""
+
+import numpy as np
+
+from ibmap.kernels.bayes_model import (
+    Floats,
+    Ints,
+    Model,
+    Scratch,
+    log_prior_of,
+    log_prior_ratio,
+    log_slices,
+    slice_prior,
+    unseen_share,
+)
+from ibmap.kernels.cells import posterior_one
+from ibmap.kernels.jit import allocating_kernel, kernel
+from ibmap.kernels.logspace import softplus
+from ibmap.kernels.partition import slices_of
+from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.row_keys import Groups, Keys, code_of, group_rows, list_members
+
+
+@allocating_kernel
+def log_independent_each(
+    packed: Packed,
+    sets: Sets,
+    model: Model,
+    scratch: Scratch,
+    keys: Keys,
+    groups: Groups,
+    cells: Ints,
+    xs: Ints,
+    ys: Ints,
+    given: Ints,
+    sizes: Ints,
+    out: Floats,
+) -> None:
+    """``out[i] = log Pr(x_i ⊥ y_i)`` given the first ``sizes[i]`` entries of a row of ``given``.
+
+    ``cells`` is room for the counts of a table and its margins, all zero. Larger tables, those with missing
+    values, and those of few slices are counted by bits.
+    """
+    for i in range(xs.size):
+        x, y, known = xs[i], ys[i], given[i, : sizes[i]]
+        table = packed.levels[x] * packed.levels[y] + packed.levels[x] + packed.levels[y]
+        if keys.rows.shape[0] == 0 or table > cells.size or wide_slices(packed, known):
+            here, n_slices = slices_of(packed, sets, x, known)
+            log_possible = log_slices(packed, model, known, np.int64(-1), n_slices)
+            out[i], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, log_possible, 1 - here)
+        else:
+            n_slices = group_rows(keys, groups, known)
+            log_possible = log_slices(packed, model, known, np.int64(-1), n_slices)
+            out[i] = log_independent(packed, model, keys, groups, cells, x, y, n_slices, log_possible)
+
+
+@kernel
+def wide_slices(packed: Packed, given: Ints) -> bool:
+    """Whether slices have a word of rows or more, on average, whatever the rows are."""
+    most = packed.n_rows // 64
+    possible = 1
+    for variable in given:
+        possible *= packed.levels[variable]
+        if possible > most:
+            return False
+    return possible <= most
+
+
+@kernel
+def log_independent(
+    packed: Packed,
+    model: Model,
+    keys: Keys,
+    groups: Groups,
+    cells: Ints,
+    x: int,
+    y: int,
+    n_slices: int,
+    log_possible: float,
+) -> float:
+    """Combine the slices as ``posterior_from`` does; all slices of one row have the log Bayes factor 0."""
+    log_prior, n_single = log_prior_of(model, x, y), list_members(groups, n_slices)
+    if n_single == n_slices:  # nothing is said: the prior remains
+        return log_prior
+    total, against, offset = 0.0, 0.0, slice_prior(log_prior, 0.0 if model.one_factor else log_possible)
+    for g in range(n_slices):
+        if groups.size[g] > 1:
+            factor = log_bayes_factor(packed, model, keys, groups, cells, x, y, g)
+            total += factor
+            against += softplus(offset + factor)
+    if model.one_factor:
+        return -softplus(offset + total)
+    against += n_single * softplus(offset)
+    if model.every_slice:
+        against -= log_prior * unseen_share(n_slices, log_possible)
+    return -against
+
+
+@kernel
+def log_bayes_factor(
+    packed: Packed, model: Model, keys: Keys, groups: Groups, cells: Ints, x: int, y: int, group: int
+) -> float:
+    """Return d_k of one slice; every cell that is counted is cleared again."""
+    a, b, n = model.kind[x], model.kind[y], groups.size[group]
+    levels, start = packed.levels[y], groups.start[group]
+    columns = packed.levels[x] * levels
+    rows = columns + levels  # the margins stand behind the cells: first y's, then x's
+    for k in range(start, start + n):
+        i, j = code_of(keys, groups.members[k], x), code_of(keys, groups.members[k], y)
+        cells[i * levels + j] += 1
+        cells[columns + j] += 1
+        cells[rows + i] += 1
+    d = log_prior_ratio(model, x, y, n)
+    by_cell, by_row = model.tables[model.cell[a, b]], model.tables[model.margin[a, b]]
+    by_column = model.tables[model.margin[b, a]]
+    for k in range(start, start + n):  # what has been added is zero, and adds nothing when it comes again
+        i, j = code_of(keys, groups.members[k], x), code_of(keys, groups.members[k], y)
+        d += by_cell[cells[i * levels + j]]
+        d -= by_column[cells[columns + j]] + by_row[cells[rows + i]]
+        cells[i * levels + j] = cells[columns + j] = cells[rows + i] = 0
+    return d

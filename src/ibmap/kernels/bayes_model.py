@@ -1,0 +1,146 @@
+"""The Bayesian test as numbers: its options as arrays, and how slices combine (SPEC section 1).
+
+``log_odds`` is t_k = lq - lp + d_k, the log odds of dependence in slice k, and
+L = log Pr(X ⊥ Y | Z) = -Σ_k softplus(t_k) + (K - K_observed) lp.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.kernels.jit import inline, kernel
+from ibmap.kernels.logspace import log_one_minus_exp, log_rising, softplus
+from ibmap.kernels.records import Packed
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Model(NamedTuple):
+    """The options of the Bayesian test, as arrays. Kinds number the distinct cardinalities."""
+
+    kind: Ints  #: kind of each variable
+    tables: Floats  #: (parameters, rows + 1): log Γ(a + c) - log Γ(a)
+    cell: Ints  #: (kinds, kinds): which table serves γ for an I × J table
+    margin: Ints  #: (kinds, kinds): which table serves α, the prior counts of the first variable
+    cell_total: Floats  #: (kinds, kinds): Σ γ
+    margin_total: Floats  #: (kinds, kinds): Σ α
+    of_cell_total: Ints  #: (kinds, kinds): which table serves Σ γ; -1 where it would take too much room
+    of_margin_total: Ints  #: (kinds, kinds): the same for Σ α
+    log_prior: Floats  #: (1, 1) or (variables, variables): log prior of independence
+    every_slice: bool  #: slices="all"
+    one_factor: bool  #: combine="global"
+
+
+class Scratch(NamedTuple):
+    """Room for one block of variables."""
+
+    counts: NDArray[np.int32]  #: (sets, columns and more): counts of some sets in the columns of a block
+    cursor: Ints  #: (sets,): room for counting them
+    window: Ints  #: first set that has been counted, and the one after the last
+    cells: NDArray[np.int32]  #: counts of one set in the columns of a block
+    margins: NDArray[np.int32]  #: the same, summed over the levels of x
+    rest: NDArray[np.int32]
+    bayes: Floats  #: d_k, the log Bayes factor of the slice
+    offset: Floats  #: lq - lp
+    above: Floats  #: Σ max(t_k, 0)
+    product: Floats  #: Π (1 + e^-|t_k|) - 1
+    by_level: Ints  #: counts by level of one variable
+    members: Ints  #: the blanket of one variable
+    room: Ints  #: for merging slices; what does not fit is allocated
+    factors: Floats  #: (rows,): log Bayes factors of slices
+    yes: Floats  #: (variables,): posteriors of the members
+    no: Floats
+
+
+@kernel
+def fill_table(parameter: float, out: Floats) -> None:
+    """``out[c] = log Γ(parameter + c) - log Γ(parameter)``: a sum of logs, with what rounding loses."""
+    total, lost = 0.0, 0.0
+    for c in range(out.size):
+        out[c] = total + lost
+        term = math.log(parameter + c)
+        longer = total + term
+        lost += (total - longer) + term if abs(total) >= abs(term) else (term - longer) + total
+        total = longer
+
+
+@inline
+def log_prior_ratio(model: Model, x: int, y: int, size: int) -> float:
+    """Log of the normalising terms of h / g in a slice of ``size`` rows."""
+    a, b = model.kind[x], model.kind[y]
+    if model.of_cell_total[a, b] >= 0:
+        rows, columns = model.of_margin_total[a, b], model.of_margin_total[b, a]
+        margins = model.tables[rows, size] + model.tables[columns, size]
+        return margins - model.tables[model.of_cell_total[a, b], size]
+    margins = log_rising(model.margin_total[a, b], size) + log_rising(model.margin_total[b, a], size)
+    return margins - log_rising(model.cell_total[a, b], size)
+
+
+@inline
+def log_prior_of(model: Model, x: int, y: int) -> float:
+    """Log prior of independence of a pair."""
+    if model.log_prior.shape[0] == 1:
+        return model.log_prior[0, 0]
+    return model.log_prior[x, y]
+
+
+@inline
+def log_slices(packed: Packed, model: Model, given: Ints, without: int, observed: int) -> float:
+    """Log of K: the observed slices, or all configurations of ``given`` but for one of its variables."""
+    if not model.every_slice:
+        return math.log(max(observed, 1))
+    total = 0.0
+    for variable in given:
+        if variable != without:
+            total += math.log(packed.levels[variable])
+    return total
+
+
+@inline
+def unseen_share(observed: int, log_possible: float) -> float:
+    """Return (K - K_observed) / K; exactly 0 if all slices are observed."""
+    if log_possible > 30.0:
+        return 1.0 - observed * math.exp(-log_possible)
+    possible = math.floor(math.exp(log_possible) + 0.5)
+    return (possible - observed) / possible
+
+
+@inline
+def slice_prior(log_prior: float, log_slices: float) -> float:
+    """Return lq - lp, where lp = log(prior) / K and lq = log(1 - e^lp); K may exceed every float."""
+    lp = log_prior * math.exp(-log_slices)
+    if log_slices > 40.0:  # 1 - e^lp = -lp
+        return math.log(-log_prior) - log_slices - lp
+    return log_one_minus_exp(lp) - lp
+
+
+@inline
+def posterior_from(
+    model: Model, log_prior: float, factors: Floats, n_slices: int, log_possible: float
+) -> tuple[float, float]:
+    """Combine the log Bayes factors of the observed slices into (log Pr ⊥, log Pr not ⊥)."""
+    if n_slices == 0:
+        return log_prior, log_one_minus_exp(log_prior)
+    if model.one_factor:
+        total = 0.0
+        for k in range(n_slices):
+            total += factors[k]
+        offset = slice_prior(log_prior, 0.0)
+        return -softplus(offset + total), -softplus(-(offset + total))
+    offset = slice_prior(log_prior, log_possible)
+    against = 0.0
+    if model.every_slice:
+        against = -log_prior * unseen_share(n_slices, log_possible)
+    largest = -np.inf
+    for k in range(n_slices):
+        against += softplus(offset + factors[k])
+        largest = max(largest, offset + factors[k])
+    if against > 1e-290:
+        return -against, log_one_minus_exp(-against)
+    total = 0.0
+    for k in range(n_slices):
+        total += math.exp(offset + factors[k] - largest)
+    return -against, largest + math.log(total)

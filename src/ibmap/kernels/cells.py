@@ -1,0 +1,91 @@
+"""Tables that are lists of observed cells: any number of levels, any engine."""
+
+import math
+
+import numpy as np
+
+from ibmap.kernels.bayes_model import (
+    Floats,
+    Ints,
+    Model,
+    Scratch,
+    log_prior_of,
+    log_prior_ratio,
+    posterior_from,
+)
+from ibmap.kernels.jit import allocating_kernel
+from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.tally import cells_of
+
+
+@allocating_kernel
+def posterior_of_cells(
+    model: Model, scratch: Scratch, x: int, y: int, cells: Ints, begin: int, end: int, log_possible: float
+) -> tuple[float, float]:
+    """Score one table that is given as the list of its observed cells, sorted by slice, x, y."""
+    a, b = model.kind[x], model.kind[y]
+    by_cell, by_row, by_column = (
+        model.tables[model.cell[a, b]],
+        model.tables[model.margin[a, b]],
+        model.tables[model.margin[b, a]],
+    )
+    column = scratch.by_level
+    factors = np.empty(cells[0, end - 1] + 1 if end > begin else 0)
+    while begin < end:
+        k, n, d, row, level = cells[0, begin], np.int64(0), 0.0, 0, cells[1, begin]
+        i = begin
+        while i < end and cells[0, i] == k:
+            count = cells[3, i]
+            if cells[1, i] != level:
+                d -= by_row[row]
+                row, level = 0, cells[1, i]
+            row += count
+            n += count
+            d += by_cell[count]
+            column[cells[2, i]] += count
+            i += 1
+        d -= by_row[row]
+        for j in range(begin, i):
+            d -= by_column[column[cells[2, j]]]
+            column[cells[2, j]] = 0
+        factors[k] = d + log_prior_ratio(model, x, y, n) if n > 1 else 0.0
+        begin = i
+    if not model.every_slice:
+        log_possible = math.log(max(factors.size, 1))
+    return posterior_from(model, log_prior_of(model, x, y), factors, factors.size, log_possible)
+
+
+@allocating_kernel
+def posteriors_of_tables(
+    model: Model,
+    scratch: Scratch,
+    x: int,
+    ys: Ints,
+    log_possible: Floats,
+    start: Ints,
+    cells: Ints,
+    independent: Floats,
+    dependent: Floats,
+) -> None:
+    """Score a batch of tables, from whatever engine they come."""
+    for t in range(ys.size):
+        independent[t], dependent[t] = posterior_of_cells(
+            model, scratch, x, ys[t], cells, start[t], start[t + 1], log_possible[t]
+        )
+
+
+@allocating_kernel
+def posterior_one(
+    packed: Packed,
+    sets: Sets,
+    model: Model,
+    scratch: Scratch,
+    x: int,
+    y: int,
+    n_slices: int,
+    log_possible: float,
+    spare: int,
+) -> tuple[float, float]:
+    """Score one y against the sets of (slice, x) in place 2, whatever its levels and missing values."""
+    cells, n = cells_of(packed, sets, n_slices, spare, y, np.empty((4, 64), np.int64), 0)
+    return posterior_of_cells(model, scratch, x, y, cells, 0, n, log_possible)

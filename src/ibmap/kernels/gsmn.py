@@ -1,0 +1,252 @@
+"""Growing and shrinking a blanket, compiled: binary variables, the Bayesian test, counts in memory.
+
+``gsmn.py`` holds the same steps in Python, for any test. Here a blanket that grows refines one partition
+member by member, and one that shrinks merges the configurations of its members, without going back to the
+rows. A random network of 500 variables (4 neighbours each) takes 0.9 s instead of 9.7 s at 1600 rows.
+
+A constant variable (one level) is independent of everything, as ties are: it is asked about, and never found.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.kernels.bayes_model import Floats, Ints, Model, log_slices, slice_prior, unseen_share
+from ibmap.kernels.jit import inline, kernel
+from ibmap.kernels.logspace import exp, softplus
+from ibmap.kernels.odds import (
+    LARGEST,
+    Bytes,
+    OddsRoom,
+    constant_slice,
+    factor_of,
+    margins_are_cells,
+    multiply_slices,
+    start_of,
+)
+from ibmap.kernels.partition import park_singles, rows_with, split
+from ibmap.kernels.records import Packed, Sets
+
+NEAR = 64  #: the strongest candidates, which are looked at before all others
+MOST = 63  #: members that one code can hold
+MEMBER, WAITING, CONSTANT = np.uint8(0), np.uint8(1), np.uint8(2)
+HASH = np.uint64(0x9E3779B97F4A7C15)
+
+
+class BlanketRoom(NamedTuple):
+    """Room for one thread."""
+
+    odds: OddsRoom
+    near: Bytes  #: (rows, NEAR): levels of the strongest candidates
+    members: Ints  #: (MOST + 1,): the blanket
+    bits: Ints  #: (MOST + 1,): where each member stands in the code of a configuration
+    state: Bytes  #: (variables,): whether a candidate is a member, waiting, or constant
+    code: NDArray[np.uint64]  #: (rows,): configurations of the members that some row has
+    counts: Ints  #: (2, rows): rows of each configuration with x = 0 and with x = 1
+    slots: Ints  #: (a power of 2,): where a configuration is found by its code; -1 is free
+    partner: Ints  #: (rows,): the configuration that differs in one member; -1 if no row has it
+    factors: Floats  #: (rows + 1,): of slices where x or y is constant, by size; 0 if not known yet
+
+
+@kernel
+def grow(
+    packed: Packed,
+    sets: Sets,
+    model: Model,
+    rows: Bytes,
+    room: BlanketRoom,
+    x: int,
+    ranked: Ints,
+    first: int,
+    threshold: float,
+) -> tuple[int, int]:
+    """Add the first candidate that is dependent given the members, until there is none.
+
+    ``first`` is the first candidate that is dependent without members. Returns (members, tests); more than
+    ``MOST`` members means that there is no room for them.
+    """
+    n_near = min(NEAR, ranked.size)
+    for r in range(packed.n_rows):
+        for v in range(n_near):
+            room.near[r, v] = rows[r, ranked[v]]
+    for i in range(ranked.size):
+        room.state[i] = WAITING if packed.levels[ranked[i]] > 1 else CONSTANT
+    here, n_sets, n_singles = np.int64(0), rows_with(packed, sets, np.int64(0), x), np.int64(0)
+    n_members, n_tests, found = 0, 0, first
+    while found >= 0 and n_members <= MOST:
+        room.members[n_members] = ranked[found]
+        room.state[found] = MEMBER
+        n_members += 1
+        n_sets = split(packed, sets, here, n_sets, 1 - here, ranked[found])
+        here = 1 - here
+        n_sets, n_singles = park_singles(sets, here, n_sets, n_singles)
+        split(packed, sets, here, n_sets, np.int64(2), x)
+        given = room.members[:n_members]
+        found, asked = first_dependent(
+            packed, sets, model, rows, room, x, ranked, given, n_sets, n_singles, threshold
+        )
+        n_tests += asked
+    return n_members, n_tests
+
+
+@inline
+def prior_of_slices(
+    packed: Packed, model: Model, given: Ints, without: int, n_slices: int
+) -> tuple[float, float]:
+    """Return lq - lp and what unseen slices say against independence."""
+    log_possible = log_slices(packed, model, given, without, n_slices)
+    log_prior = model.log_prior[0, 0]
+    unseen = -log_prior * unseen_share(n_slices, log_possible) if model.every_slice else 0.0
+    return slice_prior(log_prior, log_possible), unseen
+
+
+@inline
+def first_dependent(
+    packed: Packed,
+    sets: Sets,
+    model: Model,
+    rows: Bytes,
+    room: BlanketRoom,
+    x: int,
+    ranked: Ints,
+    given: Ints,
+    n_sets: int,
+    n_singles: int,
+    threshold: float,
+) -> tuple[int, int]:
+    """Return the first candidate outside that is dependent (-1 if none), and how many were asked."""
+    offset, unseen = prior_of_slices(packed, model, given, np.int64(-1), n_sets + n_singles)
+    unseen += n_singles * softplus(offset)
+    near, asked = min(NEAR, ranked.size), 0
+    room.odds.filled[:] = False
+    room.odds.odds[:NEAR] = 1.0
+    shared = multiply_slices(sets, model, room.near, room.odds, x, n_sets, offset, NEAR)
+    limit = np.exp(-threshold - shared - unseen)
+    for i in range(near):
+        asked += room.state[i] != MEMBER
+        if room.state[i] == WAITING and room.odds.odds[i] >= limit:
+            return i, asked
+    if ranked.size == near:
+        return -1, asked
+    room.odds.odds[:] = 1.0
+    multiply_slices(sets, model, rows, room.odds, x, n_sets, offset, rows.shape[1])
+    for i in range(near, ranked.size):
+        asked += room.state[i] != MEMBER
+        if room.state[i] == WAITING and room.odds.odds[ranked[i]] >= limit:
+            return i, asked
+    return -1, asked
+
+
+@kernel
+def shrink(
+    packed: Packed, model: Model, rows: Bytes, room: BlanketRoom, x: int, n_members: int, threshold: float
+) -> tuple[int, int]:
+    """Drop the first member that is independent given the others, until there is none: (members, tests)."""
+    bits, members = room.bits, room.members
+    for i in range(n_members):
+        bits[i] = i
+    n_codes, n_tests, j = configurations(rows, room, x, n_members), 0, 0
+    while j < n_members:
+        n_tests += 1
+        if is_independent(packed, model, room, x, n_members, j, bits[j], n_codes, threshold):
+            n_codes = merge(room, bits[j], n_codes)
+            for i in range(j, n_members - 1):
+                members[i], bits[i] = members[i + 1], bits[i + 1]
+            n_members -= 1
+            j = 0
+        else:
+            j += 1
+    return n_members, n_tests
+
+
+@inline
+def slot_of(room: BlanketRoom, code: int) -> int:
+    """Return the slot that holds a configuration, or the free one where it belongs."""
+    last = np.uint64(room.slots.size - 1)
+    slot = ((code * HASH) >> np.uint64(32)) & last
+    while room.slots[slot] >= 0 and room.code[room.slots[slot]] != code:
+        slot = (slot + np.uint64(1)) & last
+    return slot
+
+
+@inline
+def configurations(rows: Bytes, room: BlanketRoom, x: int, n_members: int) -> int:
+    """Count the rows of every configuration of the members, by level of x. Returns how many there are."""
+    n_codes = 0
+    room.slots[:] = -1
+    for r in range(rows.shape[0]):
+        code = np.uint64(0)
+        for j in range(n_members):
+            code |= np.uint64(rows[r, room.members[j]]) << np.uint64(j)
+        slot = slot_of(room, code)
+        if room.slots[slot] < 0:
+            room.slots[slot] = n_codes
+            room.code[n_codes] = code
+            room.counts[0, n_codes] = 0
+            room.counts[1, n_codes] = 0
+            n_codes += 1
+        room.counts[rows[r, x], room.slots[slot]] += 1
+    return n_codes
+
+
+@inline
+def merge(room: BlanketRoom, bit: int, n_codes: int) -> int:
+    """Forget a member: configurations that differ in its bit only become one."""
+    room.slots[:] = -1
+    n_left, mask = 0, ~(np.uint64(1) << np.uint64(bit))
+    for k in range(n_codes):
+        code = room.code[k] & mask
+        slot = slot_of(room, code)
+        i = room.slots[slot]
+        if i < 0:
+            room.slots[slot] = n_left
+            room.code[n_left] = code
+            room.counts[0, n_left] = room.counts[0, k]
+            room.counts[1, n_left] = room.counts[1, k]
+            n_left += 1
+        else:
+            room.counts[0, i] += room.counts[0, k]
+            room.counts[1, i] += room.counts[1, k]
+    return n_left
+
+
+@inline
+def is_independent(
+    packed: Packed,
+    model: Model,
+    room: BlanketRoom,
+    x: int,
+    n_members: int,
+    j: int,
+    bit: int,
+    n_codes: int,
+    threshold: float,
+) -> bool:
+    """Whether member j is independent of x given the others: a slice is a configuration and its partner."""
+    flag, n_slices = np.uint64(1) << np.uint64(bit), n_codes
+    for k in range(n_codes):
+        room.partner[k] = room.slots[slot_of(room, room.code[k] ^ flag)]
+        n_slices -= room.partner[k] > k
+    given = room.members[:n_members]
+    offset, unseen = prior_of_slices(packed, model, given, given[j], n_slices)
+    kind, same = model.kind[x], margins_are_cells(model, x)
+    cell, margin = model.tables[model.cell[kind, kind]], model.tables[model.margin[kind, kind]]
+    limit, odds, factors = np.exp(-threshold - unseen), 1.0, room.factors
+    factors[:] = 0.0
+    for k in range(n_codes):
+        other = room.partner[k]
+        if 0 <= other < k:  # seen from the other side
+            continue
+        a, b = room.counts[0, k], room.counts[1, k]
+        c, d = (room.counts[0, other], room.counts[1, other]) if other >= 0 else (np.int64(0), np.int64(0))
+        n = a + b + c + d
+        if n == 1 or (same and (other < 0 or a + c == 0 or b + d == 0)):
+            if factors[n] == 0.0:
+                factors[n] = 1.0 + exp(min(offset + constant_slice(model, x, n), LARGEST))
+            odds *= factors[n]
+        else:
+            odds *= factor_of(cell, margin, a, c, b, d, offset + start_of(model, x, a + c, b + d))
+        if odds >= limit:
+            return False
+    return True

@@ -1,0 +1,241 @@
+"""Rows → sets of rows: packing levels into bits, and refining a partition one column at a time."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.kernels.jit import inline, kernel
+from ibmap.kernels.popcount import popcount
+from ibmap.kernels.records import Ints, Packed, Sets
+
+
+@kernel
+def pack_levels(codes: NDArray[np.int8], levels: Ints, first: Ints, out: NDArray[np.uint64]) -> None:
+    """Set bit r of ``out[first[v] + b]`` where ``codes[v, r] == b``, eight rows at a time."""
+    low, high = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
+    gather = np.uint64(0x0102040810204080)
+    ones = np.uint64(0x0101010101010101)
+    for v in range(codes.shape[0]):
+        eights = codes[v].view(np.uint64)  # rows are padded with -1 to a multiple of 64
+        for b in range(levels[v]):
+            row = out[first[v] + b]
+            pattern = np.uint64(b) * ones
+            for w in range(row.size):
+                word = np.uint64(0)
+                for k in range(8):
+                    differs = eights[8 * w + k] ^ pattern
+                    zero_bytes = ~(((differs & low) + low) | differs | low) & high
+                    byte = ((zero_bytes >> np.uint64(7)) * gather) >> np.uint64(56)
+                    word |= byte << np.uint64(8 * k)
+                row[w] = word
+
+
+@inline
+def rows_with(packed: Packed, sets: Sets, to: int, variable: int) -> int:
+    """Put all rows where ``variable`` is observed into one set. Returns the number of sets: 1 or 0."""
+    words, masks = sets.words[to], sets.masks[to]
+    first, n_words, end, size = packed.first[variable], packed.level_bits.shape[1], 0, np.uint64(0)
+    for w in range(n_words):
+        mask = np.uint64(0)
+        if first >= 0:
+            for level in range(packed.levels[variable]):
+                mask |= packed.level_bits[first + level, w]
+        else:
+            codes = packed.wide_codes[packed.wide[variable]]
+            for row in range(64 * w, min(64 * w + 64, packed.n_rows)):
+                if codes[row] >= 0:
+                    mask |= np.uint64(1) << np.uint64(row % 64)
+        if mask:
+            words[end] = w
+            masks[end] = mask
+            size += popcount(mask)
+            end += 1
+    sets.start[to, 0] = 0
+    sets.start[to, 1] = end
+    sets.size[to, 0] = size
+    sets.code[to, 0] = 0
+    return 1 if end else 0
+
+
+@inline
+def level_of_bit(packed: Packed, variable: int, word: int, bit: int) -> int:
+    """Return the level of a narrow variable in the row that is one bit of one word (-1 if missing)."""
+    for level in range(packed.levels[variable]):
+        if packed.level_bits[packed.first[variable] + level, word] & bit:
+            return level
+    return -1
+
+
+@inline
+def level_of(packed: Packed, variable: int, row: int) -> int:
+    """Return the level of a variable in one row (-1 if missing)."""
+    if packed.first[variable] < 0:
+        return np.int64(packed.wide_codes[packed.wide[variable], row])
+    return level_of_bit(packed, variable, row // 64, np.uint64(1) << np.uint64(row % 64))
+
+
+@inline
+def first_row(sets: Sets, where: int, one: int) -> int:
+    """Return the first row of a set."""
+    i = sets.start[where, one]
+    mask = sets.masks[where, i]
+    return 64 * np.int64(sets.words[where, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
+
+
+@inline
+def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
+    """Split every set by the levels of ``variable``; rows where it is missing are left out."""
+    if packed.first[variable] < 0:
+        return _split_wide(packed, sets, source, n_sets, to, variable)
+    words, masks, start, size_of = (
+        sets.words[source],
+        sets.masks[source],
+        sets.start[source],
+        sets.size[source],
+    )
+    new_words, new_masks, new_start = sets.words[to], sets.masks[to], sets.start[to]
+    new_size, new_code, child = sets.size[to], sets.code[to], sets.child[to]
+    end, n_new = 0, 0
+    new_start[0] = 0
+    for s in range(n_sets):
+        child[s] = n_new
+        if size_of[s] == 1:  # nothing to split: find its level and move on
+            level = level_of_bit(packed, variable, words[start[s]], masks[start[s]])
+            if level >= 0:
+                new_words[end], new_masks[end] = words[start[s]], masks[start[s]]
+                new_size[n_new], new_code[n_new] = 1, level
+                end += 1
+                n_new += 1
+                new_start[n_new] = end
+            continue
+        for level in range(packed.levels[variable]):
+            bits = packed.level_bits[packed.first[variable] + level]
+            size = np.uint64(0)
+            for i in range(start[s], start[s + 1]):
+                mask = masks[i] & bits[words[i]]
+                if mask:
+                    new_words[end] = words[i]
+                    new_masks[end] = mask
+                    size += popcount(mask)
+                    end += 1
+            if size:
+                new_size[n_new] = size
+                new_code[n_new] = level
+                n_new += 1
+                new_start[n_new] = end
+    child[n_sets] = n_new
+    return n_new
+
+
+@kernel
+def _split_wide(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
+    """Split by a variable of many levels: sort the rows of each set by code, then walk the runs."""
+    codes = packed.wide_codes[packed.wide[variable]]
+    words, masks, start = sets.words[to], sets.masks[to], sets.start[to]
+    size, code, child = sets.size[to], sets.code[to], sets.child[to]
+    end, n_new = 0, 0
+    start[0] = 0
+    for s in range(n_sets):
+        child[s] = n_new
+        n = rows_by_code(packed, sets, source, s, codes)
+        previous = -1
+        for key in sets.keys[:n]:
+            row = key % packed.n_rows
+            word, bit = np.uint32(row // 64), np.uint64(1) << np.uint64(row % 64)
+            if codes[row] != previous:
+                previous = codes[row]
+                size[n_new], code[n_new] = 0, previous
+                n_new += 1
+            if end > start[n_new - 1] and words[end - 1] == word:
+                masks[end - 1] |= bit
+            else:
+                words[end], masks[end] = word, bit
+                end += 1
+            size[n_new - 1] += 1
+            start[n_new] = end
+    child[n_sets] = n_new
+    return n_new
+
+
+@kernel
+def rows_by_code(packed: Packed, sets: Sets, source: int, one: int, codes: NDArray[np.int32]) -> int:
+    """Fill ``sets.keys`` with code * n_rows + row of a set, sorted (Shell sort). Returns how many."""
+    keys, n = sets.keys, 0
+    for i in range(sets.start[source, one], sets.start[source, one + 1]):
+        mask = sets.masks[source, i]
+        while mask:
+            row = 64 * np.int64(sets.words[source, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
+            mask &= mask - np.uint64(1)
+            if codes[row] >= 0:
+                keys[n] = np.int64(codes[row]) * packed.n_rows + row
+                n += 1
+    gap = n
+    while gap > 1:
+        gap = max(1, (4 * gap) // 9)
+        for i in range(gap, n):
+            key, j = keys[i], i
+            while j >= gap and keys[j - gap] > key:
+                keys[j] = keys[j - gap]
+                j -= gap
+            keys[j] = key
+    return n
+
+
+@inline
+def park_singles(sets: Sets, where: int, n_sets: int, n_parked: int) -> tuple[int, int]:
+    """Move the sets of one row to place 3. Returns how many sets stay, and how many wait."""
+    words, masks, start, size = sets.words[where], sets.masks[where], sets.start[where], sets.size[where]
+    end, n_kept = 0, 0
+    for s in range(n_sets):
+        if size[s] == 1:
+            sets.words[3, n_parked], sets.masks[3, n_parked] = words[start[s]], masks[start[s]]
+            n_parked += 1
+            continue
+        first, last = start[s], start[s + 1]
+        start[n_kept] = end
+        size[n_kept] = size[s]
+        for i in range(first, last):
+            words[end], masks[end] = words[i], masks[i]
+            end += 1
+        n_kept += 1
+    start[n_kept] = end
+    return n_kept, n_parked
+
+
+@inline
+def fetch_singles(packed: Packed, sets: Sets, where: int, n_sets: int, n_parked: int, given: Ints) -> int:
+    """Append the sets that waited in place 3, but for rows where a variable is missing."""
+    end = sets.start[where, n_sets]
+    for k in range(n_parked):
+        word, mask = sets.words[3, k], sets.masks[3, k]
+        known = True
+        if packed.has_missing:
+            row = 64 * np.int64(word) + np.int64(popcount(mask - np.uint64(1)))
+            for variable in given:
+                known = known and level_of(packed, variable, row) >= 0
+        if known:
+            sets.words[where, end], sets.masks[where, end] = word, mask
+            sets.size[where, n_sets] = 1
+            end += 1
+            n_sets += 1
+            sets.start[where, n_sets] = end
+    return n_sets
+
+
+@kernel
+def slices_of(packed: Packed, sets: Sets, x: int, given: Ints) -> tuple[int, int]:
+    """Split the rows that know x by every variable in ``given``, then each slice by x (into place 2).
+
+    Returns (the place of the slices, 0 or 1; their number).
+    """
+    here, n_slices = np.int64(0), rows_with(packed, sets, np.int64(0), x)  # no literals: one compiled split
+    n_parked = np.int64(0)
+    for i in range(given.size + 1):
+        last = i == given.size
+        if last:
+            n_slices = fetch_singles(packed, sets, here, n_slices, n_parked, given)
+        to = np.int64(2) if last else 1 - here
+        n_sets = split(packed, sets, here, n_slices, to, x if last else given[i])
+        if not last:
+            here = to
+            n_slices, n_parked = park_singles(sets, to, n_sets, n_parked)
+    return here, n_slices

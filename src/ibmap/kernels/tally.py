@@ -1,0 +1,137 @@
+"""Sets of rows → counts: of many columns at once, or as lists of observed cells."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.kernels.jit import allocating_kernel, inline
+from ibmap.kernels.partition import slices_of, split
+from ibmap.kernels.popcount import add_64, add_256, count_8, count_32, popcount
+from ibmap.kernels.records import Ints, Packed, Sets
+
+TILE_BYTES = 1 << 18  #: columns of bits that stay in the cache while all sets pass over them
+
+
+@inline
+def count_sets(
+    packed: Packed,
+    sets: Sets,
+    base: int,
+    stop: int,
+    column: int,
+    width: int,
+    cursor: Ints,
+    out: NDArray[np.int32],
+) -> None:
+    """``out[s - base, c]``: rows of set s of place 2 in each of ``width`` (a multiple of 8) columns.
+
+    With many rows the columns do not fit the cache: all sets pass over a tile of words before the next tile
+    is looked at. A set with few rows to a word is added up row by row, if the rows are there as bytes.
+    """
+    n_words = packed.level_bits.shape[1]
+    step = max(64, TILE_BYTES // (8 * max(width, 1)))
+    for s in range(base, stop):
+        cursor[s - base] = sets.start[2, s]
+        for c in range(width):
+            out[s - base, c] = 0
+    for word in range(0, n_words, step):
+        for s in range(base, stop):
+            first, last = cursor[s - base], sets.start[2, s + 1]
+            if word + step < n_words:
+                last = word_at_least(sets.words[2], first, last, word + step)
+                cursor[s - base] = last
+            sparse = sets.size[2, s] * (width + 128) < 6 * (last - first) * width
+            if sparse and packed.by_row.shape[0] and step >= n_words:
+                count_by_row(packed, sets, s, column, width, out[s - base])
+            else:
+                count_by_word(packed, sets, first, last, column, width, out[s - base])
+
+
+@inline
+def word_at_least(words: NDArray[np.uint32], first: int, last: int, word: int) -> int:
+    """Return the first position from ``first`` on, and before ``last``, whose word is not below ``word``."""
+    while first < last:
+        middle = (first + last) // 2
+        if words[middle] < word:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@inline
+def count_by_word(
+    packed: Packed, sets: Sets, first: int, last: int, column: int, width: int, out: NDArray[np.int32]
+) -> None:
+    """Add the set bits of some words, 32 or 8 columns at a time."""
+    words, masks = sets.words[2], sets.masks[2]
+    c = 0
+    while c + 32 <= width:
+        count_32(words, masks, first, last, packed.columns, column + c, out, c)
+        c += 32
+    while c < width:
+        count_8(words, masks, first, last, packed.columns, column + c, out, c)
+        c += 8
+
+
+@inline
+def count_by_row(
+    packed: Packed, sets: Sets, one: int, column: int, width: int, out: NDArray[np.int32]
+) -> None:
+    """Add the bytes of the rows of a set, 256 or 64 columns at a time; more than ``width`` may be written."""
+    rows, n = sets.keys, 0
+    for i in range(sets.start[2, one], sets.start[2, one + 1]):
+        mask = sets.masks[2, i]
+        while mask:
+            rows[n] = 64 * np.int64(sets.words[2, i]) + np.int64(popcount(~mask & (mask - np.uint64(1))))
+            mask &= mask - np.uint64(1)
+            n += 1
+    for first in range(0, n, 255):  # a byte holds no more
+        last = min(first + 255, n)
+        c = 0
+        while c + 256 <= width:
+            add_256(rows, first, last, packed.by_row, column + c, out, c)
+            c += 256
+        while c < width:
+            add_64(rows, first, last, packed.by_row, column + c, out, c)
+            c += 64
+
+
+@allocating_kernel
+def cells_of(
+    packed: Packed, sets: Sets, n_slices: int, spare: int, y: int, cells: Ints, n: int
+) -> tuple[Ints, int]:
+    """Append the observed cells of y against the sets of (slice, x): rows slice, x, y, count of ``cells``.
+
+    Slices without a row that knows y are skipped. Returns (cells, perhaps in a larger array; their number).
+    """
+    n_cells = split(packed, sets, np.int64(2), sets.child[2, n_slices], spare, y)
+    child, code, size = sets.child[spare], sets.code[spare], sets.size[spare]
+    while n + n_cells > cells.shape[1]:
+        cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
+    observed = 0
+    for k in range(n_slices):
+        begin = n
+        for s in range(sets.child[2, k], sets.child[2, k + 1]):
+            for c in range(child[s], child[s + 1]):
+                cells[0, n], cells[1, n] = observed, sets.code[2, s]
+                cells[2, n], cells[3, n] = code[c], size[c]
+                n += 1
+        observed += n > begin
+    return cells, n
+
+
+@allocating_kernel
+def count_cells(
+    packed: Packed, sets: Sets, x: int, ys: Ints, which: Ints, given: Ints, start: Ints
+) -> tuple[Ints, Ints]:
+    """Observed cells of x against each ``ys[t]`` given set ``which[t]``: (first of each table, cells)."""
+    cells = np.empty((4, 1024), np.int64)
+    first = np.zeros(ys.size + 1, np.int64)
+    n, here, n_slices, current = 0, 0, 0, -1
+    for t in range(ys.size):
+        if which[t] != current:
+            current = which[t]
+            here, n_slices = slices_of(packed, sets, x, given[start[current] : start[current + 1]])
+        cells, n = cells_of(packed, sets, n_slices, 1 - here, ys[t], cells, n)
+        first[t + 1] = n
+    return first, cells[:, :n].copy()

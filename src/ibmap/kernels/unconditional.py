@@ -1,0 +1,158 @@
+"""All pairs of variables without conditioning: the score of the graph without edges.
+
+Counting comes first, a tile of pairs at a time, so that the bits of 32 columns stay in the first-level cache
+while many variables pass over them; then each row of the tile is scored. Every pair is counted once.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap.kernels.bayes_model import Floats, Model, Scratch, log_prior_of, log_prior_ratio, slice_prior
+from ibmap.kernels.blocks import add_cells, put
+from ibmap.kernels.jit import inline, kernel
+from ibmap.kernels.logspace import exp, log1p_of_share
+from ibmap.kernels.popcount import count_8, count_32
+from ibmap.kernels.records import Packed
+
+Counts = NDArray[np.int32]
+
+WORDS = 256  #: of 32 columns, that fit the cache
+
+
+@kernel
+def unconditional_tile(
+    packed: Packed,
+    model: Model,
+    scratch: Scratch,
+    words: NDArray[np.uint32],
+    tile: Counts,
+    first_x: int,
+    last_x: int,
+    block: int,
+    sigma: Floats,
+) -> None:
+    """Score some variables (positions in ``order``, all of equal levels) against a block, and mirror it.
+
+    ``words`` is 0, 1, 2, ...; ``tile`` has room for every level but one of every x against the block.
+    """
+    levels, first, last, column, stride = packed.blocks[block]
+    skipped = max(0, first_x - first)  # pairs that an earlier tile of the same block has scored
+    first += skipped
+    column += skipped
+    m, width, n_levels = last - first, (levels - 1) * stride - skipped, packed.levels[packed.order[first_x]]
+    count_tile(packed, words, tile, first_x, last_x, n_levels, column, width)
+    scratch.offset[:m] = 0.0
+    by_column = model.tables[model.margin[model.kind[packed.order[first]], model.kind[packed.order[first_x]]]]
+    margins, n, rest = packed.totals[column : column + width], np.int32(packed.n_rows), scratch.rest
+    add_cells(by_column, margins, n, levels, stride, m, rest, scratch.offset, -1.0)
+    for i in range(first_x, last_x):
+        x, counts = packed.order[i], tile[(i - first_x) * (n_levels - 1) :]
+        bayes_of_row(packed, model, scratch, counts, x, levels, first, m, column, stride)
+        posteriors_of_row(packed, model, scratch, x, first, m, sigma)
+    for j in range(first, last):
+        y = packed.order[j]
+        for i in range(first_x, min(last_x, j)):
+            sigma[y, packed.order[i]] = sigma[packed.order[i], y]
+
+
+@inline
+def count_tile(
+    packed: Packed,
+    words: NDArray[np.uint32],
+    tile: Counts,
+    first_x: int,
+    last_x: int,
+    n_levels: int,
+    column: int,
+    width: int,
+) -> None:
+    """``tile[r, c]``: rows of the table that have level 1, 2, ... of x and the bit of the column."""
+    n_words = packed.level_bits.shape[1]
+    for row in range((last_x - first_x) * (n_levels - 1)):
+        for c in range(width):
+            tile[row, c] = 0
+    for word in range(0, n_words, WORDS):
+        stop = min(word + WORDS, n_words)
+        for c in range(0, width, 32):
+            for i in range(first_x, last_x):
+                level_0 = packed.first[packed.order[i]]
+                for level in range(1, n_levels):
+                    masks = packed.level_bits[level_0 + level]
+                    out = tile[(i - first_x) * (n_levels - 1) + level - 1]
+                    if c + 32 <= width:
+                        count_32(words, masks, word, stop, packed.columns, column + c, out, c)
+                    else:
+                        for d in range(c, width, 8):
+                            count_8(words, masks, word, stop, packed.columns, column + d, out, d)
+
+
+@inline
+def bayes_of_row(
+    packed: Packed,
+    model: Model,
+    scratch: Scratch,
+    counts: Counts,
+    x: int,
+    levels: int,
+    first: int,
+    m: int,
+    column: int,
+    stride: int,
+) -> None:
+    """``scratch.bayes[v] = d`` from the counts of x; those of its level 0 are what the totals leave."""
+    width, n = (levels - 2) * stride + m if levels > 1 else 0, packed.n_rows
+    a, b = model.kind[x], model.kind[packed.order[first]]
+    by_cell, by_row = model.tables[model.cell[a, b]], model.tables[model.margin[a, b]]
+    bayes, cells = scratch.bayes, scratch.cells
+    start, rest = log_prior_ratio(model, x, packed.order[first], n), np.int64(n)
+    for level in range(1, packed.levels[x]):
+        size = level_size(packed, x, level)
+        start -= by_row[size]
+        rest -= size
+    start -= by_row[rest]
+    if levels == 2 and packed.levels[x] == 2:
+        n_one, n_zero, ones = np.int32(n - rest), np.int32(rest), counts[0]
+        for v in range(m):
+            c, y = ones[v], packed.totals[column + v]
+            h = by_cell[np.uint32(c)] + by_cell[np.uint32(n_one - c)]
+            h += by_cell[np.uint32(y - c)] + by_cell[np.uint32(n_zero - y + c)]
+            bayes[v] = start + (h + scratch.offset[v])
+        return
+    for v in range(m):
+        bayes[v] = start + scratch.offset[v]
+    for c in range(width):
+        cells[c] = packed.totals[column + c]
+    for level in range(1, packed.levels[x]):
+        of_level, size = counts[level - 1], np.int32(level_size(packed, x, level))
+        add_cells(by_cell, of_level, size, levels, stride, m, scratch.rest, bayes, 1.0)
+        for c in range(width):
+            cells[c] -= of_level[c]
+    add_cells(by_cell, cells, np.int32(rest), levels, stride, m, scratch.rest, bayes, 1.0)
+
+
+@inline
+def level_size(packed: Packed, x: int, level: int) -> int:
+    """Return the number of rows with this level."""
+    return packed.level_sizes[packed.first[x] + level]
+
+
+@inline
+def posteriors_of_row(
+    packed: Packed, model: Model, scratch: Scratch, x: int, first: int, m: int, sigma: Floats
+) -> None:
+    """``sigma[x, y] = -softplus(t)``: with a single slice all options of the test agree."""
+    bayes = scratch.bayes
+    if model.log_prior.shape[0] == 1:
+        offset = slice_prior(model.log_prior[0, 0], 0.0)
+        for v in range(m):
+            bayes[v] += offset
+    else:
+        for v in range(m):
+            bayes[v] += slice_prior(log_prior_of(model, x, packed.order[first + v]), 0.0)
+    share = scratch.product
+    for v in range(m):  # two loops: in one, the compiler runs out of registers
+        share[v] = exp(-abs(bayes[v]))
+    for v in range(m):
+        bayes[v] = -(max(bayes[v], 0.0) + log1p_of_share(share[v]))
+    put(packed.order, first, m, bayes, sigma[x])
+    sigma[x, x] = 0.0

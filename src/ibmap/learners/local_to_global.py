@@ -1,0 +1,165 @@
+"""Local-to-global learning: neighbours of each variable on its own, then one step that makes them agree."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._parallel import result_of
+from ibmap.data import CategoricalData
+from ibmap.engines import Counts, LocalCounts
+from ibmap.errors import RequestError
+from ibmap.independence import Answers, BoundTest, as_test
+from ibmap.independence.bayesian import BoundBayesianTest
+from ibmap.learners.ibmap_hc import threads
+from ibmap.results.learned import Learned, learned_from
+
+Ints = NDArray[np.int64]
+
+TIE = 1e-9  #: rounding must not decide: strengths that are closer than this are equal
+
+
+class Visit(NamedTuple):
+    """One variable is done: how many are, which one it was, and the neighbours that it chose."""
+
+    n: int
+    x: str
+    neighbours: tuple[str, ...]
+
+
+Callback = Callable[[Visit], object] | None
+Found = tuple[Sequence[int], int]  #: the neighbours of a variable, and the tests that it took to find them
+Finder = Callable[[int], Found]
+
+
+def learn_locally(
+    data: CategoricalData,
+    test: object,
+    finders: Callable[[Sequence[BoundTest]], Sequence[Finder]],
+    *,
+    learner: str,
+    symmetry: str,
+    n_jobs: int | None,
+    callback: Callback,
+    counts: Counts | None,
+) -> Learned:
+    """Ask every variable for its neighbours, and join what they say.
+
+    ``finders`` makes of the same test in several rooms as many functions that find the neighbours of a
+    variable; each is called by one thread at a time.
+    """
+    began = perf_counter()
+    check_symmetry(symmetry)
+    asked, n_threads = as_test(test), min(threads(n_jobs), data.n_variables)
+    bound = asked.bind(counts if counts is not None else LocalCounts(data))
+    found = visit_all(data, finders(rooms_for(bound, n_threads)), callback)
+    return learned_from(
+        data,
+        joined([neighbours for neighbours, _ in found], data.n_variables, symmetry),
+        learner=learner,
+        test=asked.name,
+        n_tests=sum(n_tests for _, n_tests in found),
+        n_iter=len(found),
+        seconds=perf_counter() - began,
+    )
+
+
+def check_symmetry(symmetry: str) -> None:
+    """Refuse what is neither "or" nor "and"."""
+    if symmetry not in ("or", "and"):
+        raise RequestError(f"symmetry must be 'or' or 'and', not {symmetry!r}")
+
+
+def joined(neighbourhoods: Iterable[Sequence[int]], n: int, symmetry: str) -> Ints:
+    """Return the edges (x, y), x < y, that one end ("or") or both ends ("and") have chosen.
+
+    Examples
+    --------
+    >>> joined([[1, 2], [0], []], 3, "or").tolist(), joined([[1, 2], [0], []], 3, "and").tolist()
+    ([[0, 1], [0, 2]], [[0, 1]])
+    """
+    codes = [min(x, y) * n + max(x, y) for x, chosen in enumerate(neighbourhoods) for y in map(int, chosen)]
+    pairs, ends = np.unique(np.array(codes, np.int64), return_counts=True)
+    if symmetry == "and":
+        pairs = pairs[ends == 2]
+    return np.stack([pairs // max(n, 1), pairs % max(n, 1)], axis=1)
+
+
+def ranked(test: BoundTest, x: int, n: int) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return the other variables, the strongest unconditional association first, and who is independent."""
+    others = np.delete(np.arange(n), x)
+    if not len(others):
+        return others, np.empty(0, bool)
+    answers = test.fixed(x, others, np.empty(0, np.int64))
+    order = strongest_first(answers)
+    return others[order], answers.independent[order]
+
+
+def strongest_first(answers: Answers) -> Ints:
+    """Return positions by falling strength; strengths that differ by rounding only keep their order.
+
+    Log odds that are closer than 1e-9 are equal, and so are strengths of other tests (p-values may be tiny)
+    that are closer than that relative to themselves.
+
+    Examples
+    --------
+    >>> strongest_first(Answers(np.ones(4, bool), np.array([1.0, 5.0 - 1e-15, 7.0, 5.0])))
+    array([2, 1, 3, 0])
+    """
+    order = np.argsort(-answers.strength, kind="stable")
+    falling = answers.strength[order]
+    size = np.abs(falling[1:])
+    with np.errstate(invalid="ignore"):  # two infinite strengths are equal
+        gap = falling[:-1] - falling[1:]
+        smaller = gap > TIE * (size if answers.log_independent is None else np.maximum(size, 1.0))
+    rank = np.concatenate([[0], np.cumsum(smaller)])[: len(order)]
+    return order[np.lexsort((order, rank))]
+
+
+def rooms_for(test: BoundTest, n_threads: int) -> list[BoundTest]:
+    """Return the test once for every thread; one of unknown making is asked by one thread."""
+    if isinstance(test, BoundBayesianTest) and test.counts.packed is not None:
+        return [test, *(test.with_own_room() for _ in range(n_threads - 1))]
+    return [test]
+
+
+def visit_all(data: CategoricalData, finders: Sequence[Finder], callback: Callback) -> list[Found]:
+    """Visit the variables; the callback hears of them in their order, and may end it by returning True."""
+    found: list[Found] = []
+    for x, result in enumerate(_in_order(finders, data.n_variables)):
+        found.append(result)
+        if callback:
+            visit = Visit(x + 1, data.names[x], tuple(data.names[y] for y in sorted(map(int, result[0]))))
+            if callback(visit) in (True, np.True_):
+                break
+    return found
+
+
+def _in_order(finders: Sequence[Finder], n: int) -> Iterator[Found]:
+    """Yield what is found for x = 0, 1, ...; each thread takes a finder that is free."""
+    if len(finders) == 1:
+        yield from map(finders[0], range(n))
+        return
+    free: SimpleQueue[Finder] = SimpleQueue()
+    for finder in finders:
+        free.put(finder)
+
+    def task(x: int) -> Found:
+        finder = free.get()
+        try:
+            return finder(x)
+        finally:
+            free.put(finder)
+
+    with ThreadPoolExecutor(len(finders)) as pool:
+        waiting = [pool.submit(task, x) for x in range(n)]
+        try:
+            for future in waiting:
+                yield result_of(future)
+        finally:  # all done, stopped, or failed: nobody begins anything new
+            for future in waiting:
+                future.cancel()

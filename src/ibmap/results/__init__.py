@@ -1,0 +1,1 @@
+"""After learning: the network, its edges, why they are there, and the files that hold them."""

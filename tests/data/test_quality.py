@@ -1,0 +1,132 @@
+"""What is allowed with a warning, and what needs none."""
+
+import json
+import os
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ibmap.data import load
+from ibmap.data.quality import FEW_ROWS, MANY_LEVELS
+from ibmap.errors import DataError, DataWarning
+
+HERE = Path(__file__).parents[3] / "shared" / "data"
+TABLES = Path(os.environ.get("IBMAP_DATA", HERE)) / "benchmarks"
+IDENTIFIERS = {("ecoli", "sequence_name"), ("hayes-roth", "name"), ("machine", "model")}
+
+
+def test_as_many_levels_as_rows_is_allowed_with_a_warning() -> None:
+    frame = {"id": list(range(10)), "y": [0, 1] * 5}
+    with pytest.warns(DataWarning, match=r"too many levels for 10 rows: 'id' \(10\); cut numbers") as caught:
+        data = load(frame)
+    assert caught[0].filename == __file__
+    assert data.cardinalities.tolist() == [10, 2]
+    with pytest.warns(DataWarning, match="'x0'") as caught:
+        load(np.column_stack([np.arange(12), np.zeros(12, int)]))
+    assert caught[0].filename == __file__
+    load({"id": list(range(9)), "y": [0] * 9})  # few rows: no warning
+    load(pd.DataFrame({"c": pd.Categorical(["a"] * 10, list("abcdefghijkl")), "y": [0] * 10}))  # declared
+
+
+@pytest.mark.parametrize("kind", [int, str, "2020-01-{}".format, "12:00:{}".format])
+def test_hardly_any_rows_per_level(kind: type) -> None:
+    n = 1000
+    values = np.arange(n) % (n // FEW_ROWS)
+    few, many = (
+        [kind(v) for v in column] for column in (values, np.where(values == 0, np.arange(n), values))
+    )
+    load({"x": few, "y": values % 2})
+    with pytest.warns(DataWarning, match=r"too many levels for 1000 rows: 'x' \(204\);") as caught:
+        load({"x": many, "y": values % 2})
+    assert ("cut numbers with discretize=" in str(caught[0].message)) == (kind is int)
+    assert ("group its values, or drop it" in str(caught[0].message)) == (kind is not int)
+
+
+@pytest.mark.parametrize("form", ["{:,}", "${}", "{} %", "{},5"])
+def test_numbers_that_came_as_text(form: str) -> None:
+    values = [form.format(1000 + k) for k in range(60)]
+    with pytest.warns(DataWarning, match=f"write numbers such as {re.escape(repr(values[0]))} with digits"):
+        load({"x": values, "y": [0] * 60})
+
+
+def test_words_among_numbers() -> None:
+    values = [*map(str, range(60)), "unknown", "-"]
+    with pytest.warns(DataWarning, match="'-', 'unknown' are no numbers: leave such cells empty"):
+        load({"x": values, "y": [0] * 62})
+
+
+def test_short_tables_may_have_few_rows_per_level() -> None:
+    column = [*range(MANY_LEVELS), 0]
+    load({"x": column, "y": column})
+    with pytest.warns(DataWarning):
+        load({"x": [*range(MANY_LEVELS + 1), 0], "y": [0, *column]})
+
+
+def test_one_warning_for_many_columns() -> None:
+    with pytest.warns(DataWarning) as caught:
+        load({**{f"id{j}": np.arange(50) for j in range(8)}, "y": np.arange(50) % 2})
+    assert [str(warning.message) for warning in caught] == [
+        "too many levels for 50 rows: 'id0' (50), 'id1' (50), 'id2' (50), 'id3' (50), 'id4' (50) and 3 more; "
+        "cut numbers with discretize='equal-width' or 'quantile', or drop them"
+    ]
+
+
+HEADLESS = {
+    "census": ("39, State-gov, 77516, Male\n50, Private, 83311, Male\n38, State-gov, 215646, Female\n", 2),
+    "iris": ("5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n7.0,3.2,4.7,1.4,versicolor\n", 5),
+    "codes": ("3;1;2\n3;2;2\n1;1;1\n", 3),
+    "truths": ("true,false\nfalse,true\ntrue,false\n", 2),
+}
+NAMED = {
+    "names": "age,job\n39,State-gov\n50,Private\n",
+    "years": "country,2019,2020,2021\nPeru,3,4,5\nChile,1,2,3\n",
+    "numbered": "0,1,2,3\n0,1,2,3\n1,1,0,2\n",
+    "numbered from one": "1,2,3\n1,2,3\n1,1,2\n",
+    "one name is a value": "male,age,pay\nmale,1,2\nfemale,2,1\n",
+    "two columns": "smoker,age\nsmoker,1\nother,2\n",
+}
+
+
+@pytest.mark.parametrize("case", HEADLESS)
+def test_a_file_without_a_line_of_names(case: str, tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text(HEADLESS[case][0])
+    with pytest.warns(DataWarning, match="the first line of t.csv looks like values, not names: ") as caught:
+        load(path, discretize="quantile")
+    assert str(caught[0].message).count("', '") + 1 == HEADLESS[case][1]
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_a_file_with_names_gives_no_doubt(case: str, tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text(NAMED[case])
+    load(path)
+
+
+def test_frames_and_arrays_have_names_already() -> None:
+    load(pd.DataFrame([[3, 1], [3, 1]], columns=["3", "1"]))
+
+
+@pytest.mark.skipif(not TABLES.is_dir(), reason="no data folder: set IBMAP_DATA")
+@pytest.mark.parametrize("discretize", [None, "equal-width", "quantile"])
+@pytest.mark.parametrize("path", sorted(TABLES.glob("*.csv")), ids=lambda path: path.stem)
+def test_only_numbers_and_identifiers_of_the_papers_tables(path: Path, discretize: str | None) -> None:
+    catalog = json.loads((TABLES / "catalog.json").read_text())["datasets"]
+    found = next(entry for entry in catalog if entry["name"] == path.stem)
+    kinds = {name: kind for name, kind, *_ in found["columns"]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            names = load(path, discretize=discretize).names
+        except DataError:
+            assert discretize is None
+            return
+    said = " ".join(str(warning.message) for warning in caught)
+    named = {name for name in names if repr(name) in said}
+    meant = {name for name in named if (path.stem, name) in IDENTIFIERS}
+    assert "first line" not in said
+    assert all(kinds[name] == "numeric" for name in named - meant)
+    assert discretize is None or named == meant

@@ -1,0 +1,103 @@
+import json
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from ibmap import GSMN, IBMAP, BayesianTest, MutualInformation
+from ibmap.data import load
+from ibmap.errors import RequestError, UnknownVariableError
+from ibmap.learners import explain, ibmap_hc
+from tests.chains import noisy_chain
+
+
+@pytest.fixture(scope="module")
+def chain():
+    return noisy_chain(6, 400)
+
+
+def test_both_views_are_the_pair_scores_of_the_search(chain):
+    learned = ibmap_hc(chain)
+    names = chain.names
+    for i, x in enumerate(names):
+        for j, y in enumerate(names):
+            if i == j:
+                continue
+            found = explain(chain, learned, x, y)
+            side = "log_dependent" if found.joined else "log_independent"
+            assert found.joined == learned.graph.has_edge(x, y)
+            assert found.views[0].numbers[side] == pytest.approx(learned.pair_scores[i, j], rel=1e-9)
+            assert found.views[1].numbers[side] == pytest.approx(learned.pair_scores[j, i], rel=1e-9)
+            assert set(found.views[0].given) == set(learned.graph.blanket(x)) - {y}
+
+
+def test_the_history_of_the_pair_and_what_a_flip_would_do(chain):
+    learned = ibmap_hc(chain)
+    step = learned.history[0]
+    found = explain(chain, learned, step.y, step.x)
+    assert step in found.flips
+    assert f"Ascent 1 of {learned.n_iter} added the edge" in found.words()
+    for x, y in (learned.graph.edges[0], (chain.names[0], chain.names[-1])):
+        gain = explain(chain, learned, x, y).gain_of_flip
+        flipped = ibmap_hc(chain, start=learned.graph.flip(x, y), callback=lambda _: True)
+        before = flipped.history[0].score - flipped.history[0].gain if flipped.history else flipped.score
+        assert gain == pytest.approx(before - learned.score, rel=1e-9, abs=1e-9)
+
+
+def test_counts_are_those_of_the_table(chain):
+    found = explain(chain, ibmap_hc(chain), "v0", "v1")
+    a, b = chain.codes[0], chain.codes[1]
+    expected = [[int(((a == i) & (b == j)).sum()) for j in range(2)] for i in range(2)]
+    assert [list(row) for row in found.counts] == expected
+    assert found.views[0].n_rows == chain.n_rows
+    text = str(found)
+    assert str(expected[0][0]) in text.splitlines()[-2]
+    assert text.startswith(found.words())
+
+
+def test_estimators_explain(chain):
+    net = IBMAP(BayesianTest(prior=0.7)).fit(chain)
+    found = net.explain("v0", "v5")
+    assert not found.joined
+    assert found.test == "bayesian(prior=0.7)"
+    assert json.loads(json.dumps(found.to_dict()))["x"] == "v0"
+    with pytest.raises(NotFittedError):
+        IBMAP().explain("v0", "v1")
+
+
+def test_required_and_forbidden_edges_say_so(chain):
+    edges = iter([("v4", "v0"), ("v0", "v4")])
+    net = IBMAP(required=edges, forbidden=[("v0", "v1")]).fit(chain)
+    assert (net.learned_.required, net.learned_.forbidden) == ((("v0", "v4"),), (("v0", "v1"),))
+    there, gone, free = (net.explain(x, y) for x, y in (("v0", "v4"), ("v1", "v0"), ("v1", "v2")))
+    assert (there.required, there.forbidden, gone.required, gone.forbidden) == (True, False, False, True)
+    assert there.words().startswith("v0 and v4 are joined because the edge was required; posterior")
+    assert gone.words().startswith("v1 and v0 are not joined because the edge was forbidden; posterior")
+    assert "was not free to flip this pair" in there.words()
+    assert not free.required
+    assert "because" not in free.words()
+
+
+@pytest.mark.parametrize("learner", [GSMN(), GSMN("chi-square"), MutualInformation()])
+def test_learners_without_a_score_explain_too(chain, learner):
+    found = learner.fit(chain).explain("v0", "v1")
+    assert found.joined
+    assert found.gain_of_flip is None
+    assert "scent" not in found.words()
+    assert "v0 is dependent on v1" in found.words()
+
+
+def test_many_levels_and_one_level():
+    rng = np.random.default_rng(0)
+    data = load({"a": rng.integers(30, size=300), "b": rng.integers(2, size=300), "c": [1] * 300})
+    learned = ibmap_hc(data)
+    assert "too many to show" in str(explain(data, learned, "a", "b"))
+    assert "not joined" in str(explain(data, learned, "b", "c"))
+
+
+def test_bad_questions(chain):
+    learned = ibmap_hc(chain)
+    with pytest.raises(RequestError, match="both 'v0'"):
+        explain(chain, learned, "v0", "v0")
+    with pytest.raises(UnknownVariableError):
+        explain(chain, learned, "v0", "w")

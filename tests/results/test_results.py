@@ -1,0 +1,185 @@
+"""What a fitted learner holds: edges with posteriors, history, provenance; and what a callback may do."""
+
+import math
+from itertools import combinations
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from ibmap import IBMAP, BayesianTest, FunctionTest, Graph, Learned, ibmap_hc
+from ibmap.errors import IbmapError, RequestError, UnknownVariableError
+from ibmap.learners import Step
+from tests.engines.partitioned import data_of
+from tests.reference.bayesian import log_posterior
+from tests.reference.tables import random_table
+
+CODES, CARDS = random_table(400, 7, 3, 0.0, seed=2)
+NAMES = [f"v{i}" for i in range(7)]
+COLUMNS = dict(zip(NAMES, CODES, strict=True))
+
+
+@pytest.fixture(scope="module")
+def net() -> IBMAP:
+    return IBMAP().fit(pl.DataFrame(COLUMNS))
+
+
+def test_edges_hold_the_posterior_of_an_edge_for_every_pair(net: IBMAP) -> None:
+    rows = net.edges_.rows(named=True)
+    assert list(rows[0]) == ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"]
+    assert {(row["x"], row["y"]) for row in rows} == set(combinations(NAMES, 2))
+    assert {(row["x"], row["y"]) for row in rows if row["in_graph"]} == set(net.graph_.edges)
+    for row in rows:
+        for one, other, key in ((row["x"], row["y"], "xy"), (row["y"], row["x"], "yx")):
+            blanket = [NAMES.index(z) for z in net.graph_.blanket(one) if z != other]
+            twin = log_posterior(CODES, CARDS, NAMES.index(one), NAMES.index(other), blanket)
+            assert row[f"log_posterior_{key}"] == pytest.approx(twin.log_dependent, rel=1e-6, abs=1e-12)
+        mean = (row["log_posterior_xy"] + row["log_posterior_yx"]) / 2
+        assert row["posterior"] == pytest.approx(math.exp(mean))
+
+
+def test_edges_come_first_then_near_misses_each_by_falling_posterior(net: IBMAP) -> None:
+    edges = net.edges_
+    assert 0 < net.graph_.n_edges < len(edges)
+    assert edges["in_graph"].to_list() == sorted(edges["in_graph"], reverse=True)
+    for group in edges.partition_by("in_graph"):
+        posterior = group["posterior"].to_list()
+        assert posterior == sorted(posterior, reverse=True)
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 3, 10_000])
+def test_as_many_near_misses_as_wanted_the_best_ones(net: IBMAP, wanted: int) -> None:
+    everything, some = net.edges_, net.learned_.edges(near_misses=wanted)
+    assert some.rows() == everything.rows()[: net.graph_.n_edges + wanted]
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        (pl.DataFrame(COLUMNS), pl.DataFrame),
+        (pd.DataFrame(COLUMNS), pd.DataFrame),
+        (pa.table(COLUMNS), pa.Table),
+        (CODES.T, pl.DataFrame),
+        (COLUMNS, pl.DataFrame),
+    ],
+    ids=["polars", "pandas", "arrow", "numpy", "dict"],
+)
+def test_frames_come_back_in_the_library_they_came_from(source: Any, kind: type, net: IBMAP) -> None:
+    fitted = IBMAP().fit(source)
+    assert isinstance(fitted.edges_, kind)
+    assert isinstance(fitted.history_, kind)
+    assert np.array_equal(fitted.adjacency_, net.adjacency_)
+    edges = nw.from_native(fitted.edges_, eager_only=True)
+    assert edges["posterior"].to_list() == net.edges_["posterior"].to_list()
+    if kind is not pl.DataFrame or isinstance(source, pl.DataFrame):
+        assert fitted.feature_names_in_.tolist() == NAMES
+
+
+def test_numbers_of_a_fitted_learner(net: IBMAP) -> None:
+    assert net.n_features_in_ == 7
+    assert net.feature_names_in_.tolist() == NAMES
+    assert net.score_ == pytest.approx(net.pair_scores_.sum(), rel=1e-12)
+    assert not net.pair_scores_.diagonal().any()
+    assert not net.pair_scores_.flags.writeable
+    assert net.n_iter_ == len(net.history_) == len(net.learned_.history)
+    assert net.history_.columns == ["n", "x", "y", "added", "gain", "score"]
+    assert net.history_["score"].to_list()[-1] == net.score_
+    assert net.fit_seconds_ > 0
+    assert np.array_equal(net.adjacency_, net.graph_.adjacency)
+
+
+@pytest.mark.parametrize("patience", [0, 2])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_n_tests_is_what_was_asked(patience: int, compiled: bool) -> None:
+    asked, n = 0, 7
+
+    def count(x: int, y: int, given: tuple[int, ...]) -> float:
+        nonlocal asked
+        asked += 1
+        return log_posterior(CODES, CARDS, x, y, given).log_independent
+
+    counted = ibmap_hc(data_of(CODES, CARDS), FunctionTest(count), patience=patience)
+    learned = ibmap_hc(data_of(CODES, CARDS), patience=patience) if compiled else counted
+    assert learned.n_tests == asked
+    proposals, rest = divmod(learned.n_tests - n * (n - 1), 2 * (n - 1))
+    assert rest == 0
+    assert proposals >= learned.n_iter + 1 + patience
+
+
+def test_printing_a_fitted_learner_gives_its_provenance(net: IBMAP) -> None:
+    said = str(IBMAP(BayesianTest(prior_counts="bdeu"), patience=1).fit(CODES.T))
+    for part in (
+        "7 variables",
+        "ibmap-hc(patience=1)",
+        "bayesian(prior_counts=bdeu)",
+        "400 rows",
+        "tests",
+        "score",
+    ):
+        assert part in said
+    assert f"{net.graph_.n_edges} edges" in str(net)
+    assert f"{net.n_tests_} tests, {net.n_iter_} ascents" in str(net)
+    assert repr(net) == "IBMAP()"
+    assert str(IBMAP(patience=1)) == repr(IBMAP(patience=1)) == "IBMAP(patience=1)"
+
+
+def test_a_callback_sees_every_ascent_and_may_stop_the_search() -> None:
+    data, seen = data_of(CODES, CARDS), list[Step]()
+    whole = ibmap_hc(data, patience=1, callback=seen.append)
+    assert tuple(seen) == whole.history == ibmap_hc(data, patience=1).history
+    assert whole.n_tests == ibmap_hc(data, patience=1).n_tests
+    stopped = ibmap_hc(data, callback=lambda step: step.n == 2)
+    assert stopped.history == whole.history[:2]
+    assert stopped.graph == Graph(NAMES, [(step.x, step.y) for step in whole.history[:2]])
+    assert stopped.score == whole.history[1].score
+
+
+def test_an_interrupted_search_leaves_no_state() -> None:
+    def interrupt(step: Step) -> None:
+        raise KeyboardInterrupt
+
+    net = IBMAP(callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        net.fit(CODES.T)
+    assert [name for name in vars(net) if name.endswith("_")] == []
+    before = net.set_params(callback=None).fit(CODES.T).learned_
+    with pytest.raises(KeyboardInterrupt):
+        net.set_params(callback=interrupt).fit(CODES[:5].T)
+    assert net.learned_ is before
+    assert net.n_features_in_ == 7
+
+
+def test_without_posteriors_edges_are_listed_all_the_same() -> None:
+    learned = Learned(Graph("abc", [("a", "c")]), "someone", "else", 3, 0, 0, 0.0)
+    assert learned.edges().rows(named=True)[0]["x"] == "a"
+    assert learned.to_dict()["score"] is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"patience": -1},
+        {"n_jobs": 0},
+        {"required": [("v0", "v0")]},
+        {"required": ["v0"]},
+        {"required": [("v0", "v1", "v2")]},
+        {"required": [("v0", "v1")], "forbidden": [("v1", "v0")]},
+        {"start": Graph(NAMES, [("v0", "v1")]), "forbidden": [("v1", "v0")]},
+    ],
+    ids=str,
+)
+def test_requests_that_make_no_sense(options: dict[str, Any]) -> None:
+    with pytest.raises(RequestError):
+        IBMAP(**options).fit(pl.DataFrame(COLUMNS))
+
+
+@pytest.mark.parametrize("option", ["required", "forbidden"])
+def test_unknown_variables_are_named(option: str) -> None:
+    with pytest.raises(UnknownVariableError, match="'v9'"):
+        IBMAP(**{option: [("v0", "v9")]}).fit(pl.DataFrame(COLUMNS))
+    with pytest.raises(IbmapError, match="'w'"):
+        IBMAP(start=Graph(["v0", "w"], [("v0", "w")])).fit(pl.DataFrame(COLUMNS))
