@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ibmap.data import CategoricalData
 from ibmap.engines import LocalCounts
-from ibmap.independence import BayesianTest
+from ibmap.independence import BayesianTest, batch
 from ibmap.independence.batch import log_independent_each
 from ibmap.kernels.row_keys import code_of, group_rows, list_members, row_keys
 
