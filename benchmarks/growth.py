@@ -10,7 +10,7 @@ import numpy as np
 from common import median, report, verdict, world
 from ibmap import IBMAP
 from ibmap.data import load
-from ibmap.engines import LocalCounts
+from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
 from ibmap.scores import IBScore
 
@@ -42,7 +42,7 @@ def growth_in_n() -> dict[str, object]:
     sizes, seconds = [250, 500, 1000, 2000, 4000, 8000], []
     for n in sizes:
         rng = np.random.default_rng(n)
-        test = BayesianTest().bind(LocalCounts(load(rng.integers(0, 2, (1000, n), dtype=np.uint8))))
+        test = BayesianTest().bind(MemoryEngine(load(rng.integers(0, 2, (1000, n), dtype=np.uint8))))
         seconds.append(median(lambda test=test, n=n: IBScore(test, n), 5))
     slope = exponent(sizes, seconds)
     return _growth("initial score in n, 250 to 8000 (D = 1000)", slope, 2.1, seconds)

@@ -1,15 +1,15 @@
 """The initial score against the machine's own limit, and two threads against one (n = 2000, D = 3200)."""
 
 import numpy as np
+from ibmap.scores.ib_score import _Compiled
 from numpy.typing import NDArray
 
 from common import alternate, report, verdict
 from ibmap.data import load
-from ibmap.engines import LocalCounts
+from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
 from ibmap.kernels.jit import kernel
 from ibmap.kernels.popcount import count_32, popcount
-from ibmap.scores.ib_score import _Compiled
 
 Words = NDArray[np.uint64]
 
@@ -48,10 +48,10 @@ def lookups(table: NDArray[np.float64], counts: NDArray[np.int32], n: int, out: 
             out[y] += table[np.uint32(half - c)] + table[np.uint32(c)]
 
 
-def compiled(n: int, n_rows: int) -> tuple[LocalCounts, _Compiled, _Compiled]:
+def compiled(n: int, n_rows: int) -> tuple[MemoryEngine, _Compiled, _Compiled]:
     """A table of coins, and its initial score with one thread and with two."""
     coins = np.random.default_rng(0).integers(0, 2, (n_rows, n), dtype=np.uint8)
-    counts = LocalCounts(load(coins))
+    counts = MemoryEngine(load(coins))
     test = BayesianTest().bind(counts)
     return counts, _Compiled(test, 1), _Compiled(test, 2)
 

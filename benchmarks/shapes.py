@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from common import alternate, report, verdict
 from ibmap import IBMAP
 from ibmap.data import load
-from ibmap.engines import LocalCounts
+from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
 
 
@@ -35,7 +35,7 @@ def main() -> None:
     ys = np.arange(21, 200)
     independent = np.random.default_rng(5).integers(0, 2, (2000, 200), dtype=np.uint8)
     for name, data in (("independent columns", independent), ("a chain", two)):
-        test = BayesianTest().bind(LocalCounts(load(data)))
+        test = BayesianTest().bind(MemoryEngine(load(data)))
         many, few = alternate(
             [
                 lambda test=test: test.fixed(0, ys, np.arange(1, 21)),

@@ -33,7 +33,7 @@ class Information(TableTest):
         log_odds = np.empty(len(tables))
         for t in range(len(tables)):
             slice_, x, y, count = tables.cells[:, tables.start[t] : tables.start[t + 1]]
-            shape = (tables.n_slices[t], cardinalities[tables.x], cardinalities[tables.y[t]])
+            shape = (tables.n_slices[t], cardinalities[tables.x[t]], cardinalities[tables.y[t]])
             cells = np.zeros(shape)
             cells[slice_, x, y] = count
             expected = cells.sum(2, keepdims=True) * cells.sum(1, keepdims=True)

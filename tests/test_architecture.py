@@ -17,12 +17,13 @@ from ibmap.kernels import jit as _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "kernels", "_random", "_text", "_files", "_parallel"}
+FOUNDATIONS = {"errors", "kernels", "_random", "_text", "_types", "_files", "_parallel"}
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "kernels": set(),
     "_text": set(),
-    "_parallel": set(),
+    "_types": set(),
+    "_parallel": {"errors"},
     "_files": {"errors"},
     "_random": {"errors"},
     "_graph_parts": {"errors"},
@@ -33,8 +34,10 @@ BELOW["engines"] = {"data"} | FOUNDATIONS
 BELOW["independence"] = {"engines", "graph"} | BELOW["engines"]
 BELOW["scores"] = {"independence"} | BELOW["independence"]
 BELOW["exchange"] = {"graph", "errors", "_files"}
-BELOW["results"] = {"scores", "exchange"} | BELOW["scores"]
+BELOW["search"] = {"scores"} | BELOW["scores"]
+BELOW["results"] = {"search", "exchange"} | BELOW["search"]
 BELOW["learners"] = {"results"} | BELOW["results"]
+BELOW["estimators"] = {"learners"} | BELOW["learners"]
 BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
 BELOW["metrics"] = {"independence"} | BELOW["independence"]
 BELOW["datasets"] = {"data"} | FOUNDATIONS

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ibmap import Graph, OracleTest, accuracy, f_measure, hamming, load
 from ibmap.data import CategoricalData
-from ibmap.engines import LocalCounts
+from ibmap.engines import MemoryEngine
 from ibmap.errors import IbmapError, RequestError
 from ibmap.independence import BayesianTest, ChiSquareTest, FunctionTest
 from ibmap.independence.batch import decide_each
@@ -100,7 +100,7 @@ class OneByOne:
     ids=lambda test: test.name,
 )
 def test_unrelated_questions_are_answered_as_one_by_one(test, missing):
-    bound = test.bind(LocalCounts(table(missing=missing)))
+    bound = test.bind(MemoryEngine(table(missing=missing)))
     order = np.random.default_rng(1).random((400, 7)).argsort(axis=1)
     arguments = (order[:, 0].copy(), order[:, 1].copy(), order[:, 2:], np.arange(400) % 6)
     together = decide_each(bound, *arguments)
@@ -109,7 +109,7 @@ def test_unrelated_questions_are_answered_as_one_by_one(test, missing):
 
 
 def slow_accuracy(graph, data, test, per_size, seed):
-    bound = test.bind(LocalCounts(data))
+    bound = test.bind(MemoryEngine(data))
     matches = total = 0
     for order, sizes in _drawn_queries(data.n_variables, per_size, np.random.default_rng(seed)):
         for q, k in zip(order, sizes, strict=True):

@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData as CategoricalData
     from ibmap.data import load as load
+    from ibmap.estimators import GSMN as GSMN
+    from ibmap.estimators import HHCMN as HHCMN
+    from ibmap.estimators import IBMAP as IBMAP
+    from ibmap.estimators import Bootstrap as Bootstrap
+    from ibmap.estimators import MutualInformation as MutualInformation
     from ibmap.graph import Graph as Graph
     from ibmap.independence import BayesianTest as BayesianTest
     from ibmap.independence import ChiSquareTest as ChiSquareTest
@@ -24,15 +29,10 @@ if TYPE_CHECKING:
     from ibmap.learners import Explanation as Explanation
     from ibmap.learners import Learned as Learned
     from ibmap.learners import Visit as Visit
-    from ibmap.learners.bootstrap_estimator import Bootstrap as Bootstrap
-    from ibmap.learners.estimators import IBMAP as IBMAP
     from ibmap.learners.gsmn import gsmn as gsmn
     from ibmap.learners.hhc_mn import hhc_mn as hhc_mn
     from ibmap.learners.ibmap_hc import ibmap_hc as ibmap_hc
     from ibmap.learners.mutual_information import mutual_information as mutual_information
-    from ibmap.learners.rivals import GSMN as GSMN
-    from ibmap.learners.rivals import HHCMN as HHCMN
-    from ibmap.learners.rivals import MutualInformation as MutualInformation
     from ibmap.metrics import FMeasure as FMeasure
     from ibmap.metrics import accuracy as accuracy
     from ibmap.metrics import f_measure as f_measure
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
-    "GSMN": "ibmap.learners.rivals",
-    "HHCMN": "ibmap.learners.rivals",
-    "IBMAP": "ibmap.learners.estimators",
+    "GSMN": "ibmap.estimators",
+    "HHCMN": "ibmap.estimators",
+    "IBMAP": "ibmap.estimators",
     "BayesianTest": "ibmap.independence",
-    "Bootstrap": "ibmap.learners.bootstrap_estimator",
+    "Bootstrap": "ibmap.estimators",
     "CategoricalData": "ibmap.data",
     "Checkpoint": "ibmap.learners",
     "ChiSquareTest": "ibmap.independence",
@@ -59,7 +59,7 @@ _HOME = {
     "GSquareTest": "ibmap.independence",
     "Graph": "ibmap.graph",
     "Learned": "ibmap.learners",
-    "MutualInformation": "ibmap.learners.rivals",
+    "MutualInformation": "ibmap.estimators",
     "MutualInformationTest": "ibmap.independence",
     "OracleTest": "ibmap.independence",
     "Visit": "ibmap.learners",

@@ -1,11 +1,33 @@
-"""Waiting for other threads without getting deaf."""
+"""Threads: one way to spread work over them, and to wait without missing Ctrl-C."""
 
-from concurrent.futures import Future, wait
-from typing import TypeVar
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from os import cpu_count
+from typing import Any, TypeVar
+
+from ibmap.errors import RequestError
 
 T = TypeVar("T")
 
 LISTEN = 0.1  #: seconds between two looks at the keyboard
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads as scikit-learn counts: None is 1, -1 is all cores.
+
+    Examples
+    --------
+    >>> n_threads(None), n_threads(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
+        raise RequestError(f"n_jobs must be a whole number or None, not {n_jobs!r}")
+    if n_jobs == 0:
+        raise RequestError("n_jobs must not be 0: None is one thread, -1 all cores")
+    return int(n_jobs) if n_jobs > 0 else max(1, (cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def result_of(future: Future[T]) -> T:
@@ -17,3 +39,27 @@ def result_of(future: Future[T]) -> T:
     while not future.done():
         wait([future], timeout=LISTEN)
     return future.result()
+
+
+def spread(work: Callable[[int, Any], object], tasks: Iterable[Any], threads: int) -> None:
+    """Run ``work(thread, task)`` for every task; each thread takes the next one when it is free."""
+    if threads <= 1:
+        for task in tasks:
+            work(0, task)
+        return
+    waiting = deque(tasks)
+
+    def drain(thread: int) -> None:
+        while waiting:
+            try:
+                task = waiting.popleft()
+            except IndexError:  # another thread was faster
+                return
+            work(thread, task)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for finished in [pool.submit(drain, thread) for thread in range(threads)]:
+                result_of(finished)
+        finally:
+            waiting.clear()  # interrupted, or failed: let the others end

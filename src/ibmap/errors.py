@@ -25,5 +25,9 @@ class RequestError(IbmapError):
     """The question makes no sense: X = Y, X in Z, contradictory edges, an unknown option."""
 
 
+class EngineError(IbmapError):
+    """An engine does not answer what it was asked: another table, a partition that is gone."""
+
+
 class DataWarning(UserWarning):
     """The table is usable, but something in it is probably not what the user meant."""

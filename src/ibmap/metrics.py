@@ -77,6 +77,7 @@ def accuracy(
     *,
     test: Any = None,
     queries: str | int = "formula",
+    engine: Any = None,
     random_state: RandomState = 0,
     advance: Callable[[int, int], object] | None = None,
 ) -> float:
@@ -91,8 +92,8 @@ def accuracy(
     graph : Graph
         What was learned, from other rows.
     data : table
-        The test set: a :class:`ibmap.CategoricalData`, or anything that :func:`ibmap.load` takes, with the
-        variables of the graph. Best cut from the whole table by :func:`ibmap.datasets.split`: the Bayesian
+        The test set: anything that :func:`ibmap.load` takes, or an engine that holds it, with the variables
+        of the graph. Best cut from the whole table by :func:`ibmap.datasets.split`: the Bayesian
         test counts the levels of the whole table, not of the test set.
     test : test, str or None
         The test that asks the data; by default the Bayesian one. Where the data say nothing, as with one row
@@ -100,6 +101,8 @@ def accuracy(
     queries : {"formula", "per-size"} or int
         "formula": 100 · n (n - 1) / 2 queries in all, that is 50 n per size; "per-size": 100 per size; a
         number: so many per size. The paper says both of the first two.
+    engine : Engine, callable, str or None
+        Who counts; see :func:`ibmap.engines.as_engine`.
     random_state : int, numpy.random.Generator or None
         Seed or source of randomness for the queries: the same seed asks all graphs the same.
     advance : callable or None
@@ -112,8 +115,8 @@ def accuracy(
     >>> accuracy(Graph(["rain", "wet", "tea"], [("rain", "wet")]), table)
     1.0
     """
-    how: Any = {"test": test, "queries": queries, "random_state": random_state, "advance": advance}
-    return accuracies([graph], data, **how)[0]
+    how: Any = {"test": test, "queries": queries, "engine": engine, "advance": advance}
+    return accuracies([graph], data, random_state=random_state, **how)[0]
 
 
 def accuracies(
@@ -122,6 +125,7 @@ def accuracies(
     *,
     test: Any = None,
     queries: str | int = "formula",
+    engine: Any = None,
     random_state: RandomState = 0,
     advance: Callable[[int, int], object] | None = None,
 ) -> list[float]:
@@ -136,26 +140,27 @@ def accuracies(
     [1.0, 0.63]
     """
     from ibmap.data import load
-    from ibmap.engines import LocalCounts
+    from ibmap.engines import Engine, as_engine
     from ibmap.independence import as_test
     from ibmap.independence.batch import decide_each
 
-    table = load(data)
-    if len(table.names) < 2:
+    counting = as_engine(data if isinstance(data, Engine) else load(data), engine)
+    names = counting.schema.names
+    if len(names) < 2:
         raise RequestError("accuracy needs at least two variables")
     for graph in graphs:
-        _check_same_variables(graph.names, table.names, "the graph", "the table")
-    ordered = [graph.permute(table.names) for graph in graphs]
-    bound = as_test(test).bind(LocalCounts(table))
+        _check_same_variables(graph.names, names, "the graph", "the table")
+    ordered = [graph.permute(names) for graph in graphs]
+    bound = as_test(test).bind(counting)
     matches, done = [0] * len(ordered), 0
-    for order, sizes in _drawn_queries(len(table.names), queries, generator(random_state)):
+    for order, sizes in _drawn_queries(len(names), queries, generator(random_state)):
         x, y, given = order[:, 0], order[:, 1], order[:, 2:]
         by_data = decide_each(bound, x.copy(), y.copy(), given, sizes)
         for k, graph in enumerate(ordered):
             matches[k] += int((separated_each(graph, x, y, given, sizes) == by_data).sum())
         done += len(order)
         if advance:
-            advance(done, n_queries(len(table.names), queries))
+            advance(done, n_queries(len(names), queries))
     return [number / done for number in matches]
 
 

@@ -56,7 +56,7 @@ def test_what_was_known_beforehand_is_said_first(ibmap, survey, tmp_path):
     [
         ([], {}),
         (["--patience", 2, "--jobs", 2, "--require", "smoke,tea"], {"patience": 2}),
-        (["--start", "start.json"], {"start": True}),
+        (["--start", "start.json"], {"start": "1 edges"}),
         (["--learner", "hhc-mn", "--symmetry", "or", "--max-condition", 1, "--ties", "dependent"],
          {"symmetry": "or", "max_condition": 1}),
         (["--learner", "mi", "--factor", 2], {"factor": 2.0}),
@@ -66,13 +66,13 @@ def test_results_keep_the_options_of_the_search(ibmap, survey, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     (tmp_path / "start.json").write_text(Graph(["smoke", "cough", "tea"], [("smoke", "tea")]).to_json())
     assert ibmap("learn", survey, *given, "--out", tmp_path / "r").code == 0
-    assert read_result(tmp_path / "r").content["learner_options"] == kept
+    assert read_result(tmp_path / "r").learned.provenance.options == kept
 
 
 def test_json_is_what_python_says(ibmap, result, survey):
     found = json.loads(ibmap("explain", result, "smoke", "cough", "--json").out)
     data, test = load(survey), BayesianTest(prior_counts="jeffreys")
-    expected = explain(data, ibmap_hc(data, test), "smoke", "cough", test).to_dict()
+    expected = explain(data, ibmap_hc(data, test), "smoke", "cough").to_dict()
     assert found == json.loads(json.dumps(expected))
 
 
@@ -83,8 +83,8 @@ def test_results_keep_what_was_learned(result, survey):
     assert known.learned.graph == learned.graph
     assert known.learned.history == learned.history
     assert known.learned.score == learned.score
-    assert known.test().name == test.name
-    rows = learned.edges().rows()
+    assert known.learned.test == test.name
+    rows = learned.edges_frame.rows()
     assert known.content["near_misses"] == [list(row[:5]) for row in rows if not row[5]]
     assert known.network.numbers[0]["log_posterior_xy"] == rows[0][3]
     assert sum(map(sum, known.content["counts"][0])) == 300
@@ -107,7 +107,7 @@ def test_a_prior_per_pair_is_remembered(ibmap, survey, tmp_path):
     ibmap("learn", survey, "--out", tmp_path / "r", "--prior", prior)
     prior.unlink()
     known = read_result(tmp_path / "r")
-    assert known.test().prior.tolist() == [[0.5, 0.5, 0.9], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5]]
+    assert known.learned.provenance.test.prior.tolist() == [[0.5, 0.5, 0.9], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5]]
     found = json.loads(ibmap("explain", tmp_path / "r", "smoke", "cough", "--json").out)
     assert found["test"] == "bayesian(prior=per pair)"
 
@@ -129,8 +129,9 @@ DAMAGES = [
     ("x,y,posterior\na,b,0.9\n", "is not a result: ibmap learn --out DIR writes result.json"),
     ("", "is not a result"),
     ('{"variables": ["a"], "edges": []}', "is not a result: ibmap learn --out DIR writes result.json"),
-    ('{"format": "ibmap-result", "version": 2}', "comes from a newer ibmap (format 2, this one reads 1)"),
+    ('{"format": "ibmap-result", "version": 3}', "comes from a newer ibmap (format 3, this one reads 2)"),
     ('{"format": "ibmap-result", "version": 1}', "is damaged: "),
+    ('{"format": "ibmap-result", "version": 2}', "is damaged: "),
 ]
 
 
@@ -144,7 +145,7 @@ def test_damaged_newer_or_of_another_kind(ibmap, tmp_path, text, words):
 
 def test_every_key_that_goes_missing_is_noticed(ibmap, result):
     whole = json.loads((result / "result.json").read_text())
-    for key in ("variables", "edges", "history", "n_rows", "data", "test_kind", "counts", "score", "learner"):
+    for key in ("variables", "edges", "history", "n_rows", "data", "provenance", "counts", "score", "levels"):
         (result / "result.json").write_text(json.dumps({k: v for k, v in whole.items() if k != key}))
         ran = ibmap("explain", result, "smoke", "cough")
         assert (ran.code, ran.err.count("\n")) == (1, 1)

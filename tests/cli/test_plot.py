@@ -68,7 +68,8 @@ def test_scores(ibmap, result, survey, tmp_path):
     assert "<!-- ascent -->" in out.read_text()
     assert ibmap("learn", survey, "--learner", "gsmn", "--out", tmp_path / "rival").code == 0
     ran = ibmap("plot", tmp_path / "rival", tmp_path / "no.png", "--scores")
-    assert (ran.code, ran.err) == (1, "ibmap: error: gsmn has no score: only ibmap-hc climbs\n")
+    assert ran.code == 1
+    assert "gsmn has no score" in ran.err
 
 
 @pytest.mark.parametrize("layout", ["circular", "spring", "shell"])

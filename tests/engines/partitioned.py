@@ -1,15 +1,14 @@
-"""Two more engines, to show that nothing above ``counts`` knows which one it has."""
+"""Two more engines, to show that nothing above ``engines`` knows which one it has, or sees a row."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ibmap.data import CategoricalData
-from ibmap.engines import LocalCounts, Tables
-from tests.reference.slices import slice_tables
+from ibmap.data import CategoricalData, Schema
+from ibmap.engines import Engine, EngineBase, MemoryEngine, Questions, Tables, add_tables, ask
+from ibmap.engines.memory import drawn_rows
 
 Ints = NDArray[np.int64]
 Cells = Counter[tuple[int, int]]
@@ -37,7 +36,8 @@ def with_wide_columns(
 def slices(tables: Tables, t: int) -> list[Cells]:
     """Table t as one counter for each slice, in order."""
     out: list[Cells] = []
-    for k, x, y, count in tables.cells[:, tables.start[t] : tables.start[t + 1]].T.tolist():
+    closed = tables.closed().cells
+    for k, x, y, count in closed[:, tables.start[t] : tables.start[t + 1]].T.tolist():
         if k == len(out):
             out.append(Counter())
         assert k == len(out) - 1, "slices are numbered from 0 without gaps"
@@ -46,65 +46,67 @@ def slices(tables: Tables, t: int) -> list[Cells]:
     return out
 
 
-class PlainCounts:
+def fixed(engine: Engine, x: int, ys: ArrayLike, given: ArrayLike) -> Tables:
+    """The tables of x against each of many ys, one conditioning set."""
+    return ask(engine, Questions.fixed(x, ys, given))
+
+
+def round_robin(engine: Engine, x: int, members: ArrayLike) -> Tables:
+    """The tables of x against each member, given the other members."""
+    return ask(engine, Questions.round_robin(x, members))
+
+
+def margins(engine: Engine, x: int, members: ArrayLike) -> Tables:
+    """The same as margins of one table."""
+    return ask(engine, Questions.fixed(x, (), members)).margins()
+
+
+class HiddenEngine(EngineBase):
     """The engine in memory, which keeps its bits to itself."""
 
-    packed = None
-
     def __init__(self, data: CategoricalData) -> None:
-        self._inner = LocalCounts(data)
-        self.n_rows, self.cardinalities = data.n_rows, data.cardinalities
+        self._inner = MemoryEngine(data)
+        self.schema = data.schema
 
-    def fixed(self, x: int, ys: Ints, given: Ints) -> Tables:
-        return self._inner.fixed(x, ys, given)
+    def tables(self, questions: Questions) -> Tables:
+        return self._inner.tables(questions)
 
-    def round_robin(self, x: int, members: Ints) -> Tables:
-        return self._inner.round_robin(x, members)
-
-    def all_subsets(
-        self, x: int, y: int, pool: Ints, max_size: int | None = None
-    ) -> Iterator[tuple[Ints, Tables]]:
-        return self._inner.all_subsets(x, y, pool, max_size)
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> "HiddenEngine":
+        return HiddenEngine(self._inner.resampled(rng, share).data)
 
 
-class PartitionedCounts:
-    """Rows in several places: each place counts its own, by hand, and the counts are added."""
+class PartitionedEngine(EngineBase):
+    """Rows in several places, at random: each place counts its own, and the tables are added."""
 
-    packed = None
+    def __init__(self, data: CategoricalData, n_parts: int = 3, seed: int = 0) -> None:
+        self.schema = data.schema
+        self._where = np.random.default_rng(seed).integers(n_parts, size=data.n_rows)
+        self._parts = [MemoryEngine(_rows(data, self._where == k)) for k in range(n_parts)]
 
-    def __init__(self, data: CategoricalData, n_parts: int = 2) -> None:
-        self.n_rows, self.cardinalities = data.n_rows, data.cardinalities
-        self._parts = [data.codes[:, part::n_parts] for part in range(n_parts)]
+    def tables(self, questions: Questions) -> Tables:
+        return add_tables([part.tables(questions) for part in self._parts])
 
-    def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Tables:
-        return self._merged(x, [(y, tuple(np.asarray(given).tolist())) for y in np.asarray(ys).tolist()])
+    def moments(self, question: Questions, keys: Ints, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        return sum(part.moments(question, keys, weights) for part in self._parts)  # type: ignore[return-value]
 
-    def round_robin(self, x: int, members: ArrayLike) -> Tables:
-        pool = np.asarray(members).tolist()
-        return self._merged(x, [(y, tuple(z for z in pool if z != y)) for y in pool])
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> "PartitionedEngine":
+        drawn = drawn_rows(rng, self.schema.n_rows, share)
+        other = object.__new__(PartitionedEngine)
+        other._where = self._where[drawn]
+        within = np.empty(self.schema.n_rows, np.int64)
+        for k in range(len(self._parts)):
+            within[self._where == k] = np.arange((self._where == k).sum())
+        other._parts = [
+            MemoryEngine(_rows(part.data, within[drawn[other._where == k]]))
+            for k, part in enumerate(self._parts)
+        ]
+        about = self.schema
+        other.schema = Schema(about.names, about.levels, len(drawn), backend=about.backend)
+        return other
 
-    def all_subsets(
-        self, x: int, y: int, pool: ArrayLike, max_size: int | None = None
-    ) -> Iterator[tuple[Ints, Tables]]:
-        members = np.asarray(pool).tolist()
-        for size in range((len(members) if max_size is None else min(max_size, len(members))) + 1):
-            for subset in combinations(members, size):
-                yield np.array([subset], np.int64).reshape(1, size), self._merged(x, [(y, subset)])
 
-    def _merged(self, x: int, questions: list[tuple[int, tuple[int, ...]]]) -> Tables:
-        start, cells = [0], []
-        for y, given in questions:
-            added: dict[tuple[int, ...], Cells] = {}
-            for part in self._parts:
-                for configuration, counter in slice_tables(part, x, y, given).items():
-                    added.setdefault(configuration, Counter()).update(counter)
-            cells += [
-                (k, i, j, count)
-                for k, configuration in enumerate(sorted(added))
-                for (i, j), count in sorted(added[configuration].items())
-            ]
-            start.append(len(cells))
-        possible = [np.log(self.cardinalities[list(given)]).sum() for _, given in questions]
-        ys = np.array([y for y, _ in questions], np.int64)
-        table = np.array(cells, np.int64).reshape(-1, 4).T.copy()
-        return Tables(x, ys, np.array(possible), np.array(start, np.int64), table)
+def _rows(data: CategoricalData, rows: NDArray[np.generic]) -> CategoricalData:
+    return CategoricalData(data.codes[:, rows], data.names, data.levels, data.bin_edges, data.backend)
+
+
+ENGINES = [MemoryEngine, HiddenEngine, PartitionedEngine]

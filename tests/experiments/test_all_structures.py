@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from ibmap.data import CategoricalData
-from ibmap.engines import LocalCounts
+from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
 from ibmap.experiments import all_structures
 from ibmap.experiments.fits import RANDOM, random_world
 from ibmap.independence import BayesianTest
-from ibmap.scores import IBScore
+from ibmap.scores.ib import ib_score as local_score
+from ibmap.search import Climb
 from tests.reference.score import ib_score
 
 PAIRS = [(x, y) for x in range(6) for y in range(x + 1, 6)]
@@ -35,21 +36,21 @@ def test_fast_scores_of_six_variables_are_those_of_the_reference(rows):
 def test_fast_scores_are_those_of_the_search():
     table = random_world(6, 4, 1000, "random", RANDOM, 1).first(1000)
     scores = all_structures.score_all(table)
-    test = BayesianTest().bind(LocalCounts(table))
+    test = BayesianTest().bind(MemoryEngine(table))
     for bits in np.random.default_rng(1).choice(2**15, size=300, replace=False):
         edges = [pair for k, pair in enumerate(PAIRS) if bits >> k & 1]
-        assert IBScore(test, 6, edges).total == pytest.approx(scores[bits], rel=1e-9)
+        assert Climb().begin(local_score(test, 6), edges).total == pytest.approx(scores[bits], rel=1e-9)
 
 
 def test_three_levels_too():
     rng = np.random.default_rng(2)
     table = CategoricalData(rng.integers(3, size=(4, 60)), tuple("abcd"), ((0, 1, 2),) * 4)
     scores = all_structures.score_all(table)
-    test = BayesianTest().bind(LocalCounts(table))
+    test = BayesianTest().bind(MemoryEngine(table))
     pairs = [(x, y) for x in range(4) for y in range(x + 1, 4)]
     for bits in range(64):
         edges = [pair for k, pair in enumerate(pairs) if bits >> k & 1]
-        assert IBScore(test, 4, edges).total == pytest.approx(scores[bits], rel=1e-9)
+        assert Climb().begin(local_score(test, 4), edges).total == pytest.approx(scores[bits], rel=1e-9)
 
 
 def test_some_structures_of_twenty_variables():
@@ -61,11 +62,11 @@ def test_some_structures_of_twenty_variables():
     assert (adjacency == adjacency.transpose(0, 2, 1)).all()
     some = np.arange(0, 191, 10)
     table = world.first(100)
-    test = BayesianTest().bind(LocalCounts(table))
+    test = BayesianTest().bind(MemoryEngine(table))
     scores = all_structures.score_structures(table, adjacency[some])
     for score, matrix in zip(scores, adjacency[some], strict=True):
         edges = [tuple(pair) for pair in np.argwhere(np.triu(matrix)).tolist()]
-        assert IBScore(test, 20, edges).total == pytest.approx(score, rel=1e-9)
+        assert Climb().begin(local_score(test, 20), edges).total == pytest.approx(score, rel=1e-9)
     again, _ = all_structures.sample_structures(world.truth.adjacency, 1, 7)
     assert (adjacency == again).all()
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from ibmap.engines import Counts
+from ibmap.engines import Engine
 from ibmap.independence import Answers, BayesianTest
 from tests.reference.bayesian import Posterior
 
@@ -32,5 +32,5 @@ def assert_same(one: Answers, other: Answers, rel: float = 1e-12) -> None:
     assert one.independent.tolist() == other.independent.tolist()
 
 
-def bound(counts: Counts, **options: Any) -> Any:
-    return BayesianTest(**options).bind(counts)
+def bound(engine: Engine, **options: Any) -> Any:
+    return BayesianTest(**options).bind(engine)

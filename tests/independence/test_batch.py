@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibmap.data import CategoricalData
-from ibmap.engines import LocalCounts
+from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest, batch
 from ibmap.independence.batch import log_independent_each
 from ibmap.kernels.row_keys import code_of, group_rows, list_members, row_keys
@@ -27,7 +27,7 @@ def table(levels, n_rows, seed=0):
 @given(LEVELS, st.integers(0, 90), st.integers(0, 10**6))
 def test_groups_are_the_rows_that_agree(levels, n_rows, seed):
     data = table(levels, n_rows, seed)
-    keys, groups = row_keys(LocalCounts(data).packed)
+    keys, groups = row_keys(MemoryEngine(data).packed)
     for v in range(len(levels)):
         assert [code_of.py_func(keys, r, v) for r in range(n_rows)] == data.codes[v].tolist()
     rng = np.random.default_rng(seed)
@@ -50,8 +50,8 @@ def test_groups_are_the_rows_that_agree(levels, n_rows, seed):
 def test_tables_with_missing_values_have_no_keys():
     codes = np.array([[0, -1], [1, 0]])
     missing = CategoricalData(codes, ["a", "b"], [range(2), range(2)])
-    assert row_keys(LocalCounts(missing).packed)[0].rows.shape == (0, 1)
-    assert row_keys(LocalCounts(table([2, 3], 5)).packed)[0].rows.shape == (5, 1)
+    assert row_keys(MemoryEngine(missing).packed)[0].rows.shape == (0, 1)
+    assert row_keys(MemoryEngine(table([2, 3], 5)).packed)[0].rows.shape == (5, 1)
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 70, 700])
@@ -68,12 +68,12 @@ def test_tables_with_missing_values_have_no_keys():
 )
 def test_posteriors_are_those_of_one_question_at_a_time(test, n_rows, monkeypatch):
     levels = (2, 3, 2, 2, 5, 2, 40, 2, 300, 2, 1, 3)
-    bound = test.bind(LocalCounts(table(levels, n_rows, seed=n_rows)))
+    bound = test.bind(MemoryEngine(table(levels, n_rows, seed=n_rows)))
     rng = np.random.default_rng(n_rows)
     order, sizes = rng.random((300, 12)).argsort(axis=1), np.arange(300) % 11
     questions = order[:, 0].copy(), order[:, 1].copy(), order[:, 2:], sizes
     expected = [bound.fixed(x, [y], z[:k]).log_independent[0] for x, y, z, k in zip(*questions, strict=True)]
     for most in (batch.MOST_CELLS, 16):  # 16: larger tables are counted by bits
         monkeypatch.setattr(batch, "MOST_CELLS", most)
-        found = log_independent_each(bound, bound.counts.packed, *questions)
+        found = log_independent_each(bound, *questions)
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)

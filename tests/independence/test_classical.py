@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ibmap import ChiSquareTest, GSquareTest, MutualInformationTest
-from ibmap.engines import LocalCounts
-from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of
+from ibmap.engines import MemoryEngine
+from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of
 from tests.reference.contingency import chi_square, g_square, mutual_information
 from tests.reference.tables import Table, categorical_tables, questions, random_table
 
@@ -29,7 +29,7 @@ def test_statistics_and_p_values_agree_with_the_twins(
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     members = [y, *z]
-    for engine in (LocalCounts, PlainCounts, PartitionedCounts):
+    for engine in (MemoryEngine, HiddenEngine, PartitionedEngine):
         test = kind(dof=dof, alpha=0.1).bind(engine(data_of(codes, cards)))
         one, robin = test.fixed(x, np.array([y]), np.array(z, int)), test.round_robin(x, np.array(members))
         for t, (answers, v) in enumerate([(one, y), *((robin, member) for member in members)]):
@@ -46,7 +46,7 @@ def test_statistics_and_p_values_agree_with_the_twins(
 def test_mutual_information_agrees_with_the_twin(table: Table, data: st.DataObject) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
-    answers = MutualInformationTest(threshold=0.05).bind(LocalCounts(data_of(codes, cards))).fixed(x, [y], z)
+    answers = MutualInformationTest(threshold=0.05).bind(MemoryEngine(data_of(codes, cards))).fixed(x, [y], z)
     assert answers.statistic[0] == pytest.approx(mutual_information(codes, cards, x, y, z), **CLOSE)
     assert answers.independent[0] == (answers.statistic[0] < 0.05)
     assert answers.strength[0] == answers.statistic[0]
@@ -55,7 +55,7 @@ def test_mutual_information_agrees_with_the_twin(table: Table, data: st.DataObje
 @pytest.mark.parametrize("seed", range(5))
 def test_scipy_says_the_same(seed: int) -> None:
     codes, cards = random_table(500, 2, 6, 0.0, seed=[0, 1, 3, 5, 8][seed])
-    counts = LocalCounts(data_of(codes, cards))
+    counts = MemoryEngine(data_of(codes, cards))
     table = np.zeros(cards, int)
     np.add.at(table, tuple(codes), 1)
     for kind, name in ((ChiSquareTest, "pearson"), (GSquareTest, "log-likelihood")):
@@ -67,7 +67,7 @@ def test_scipy_says_the_same(seed: int) -> None:
 
 def test_without_degrees_of_freedom_nothing_is_refuted() -> None:
     codes, cards = np.array([[0, 0, 0, 0], [0, 1, 2, 0], [0, 1, 2, 3]]), [2, 3, 4]
-    answers = ChiSquareTest().bind(LocalCounts(data_of(codes, cards))).fixed(0, [1, 2], [])
+    answers = ChiSquareTest().bind(MemoryEngine(data_of(codes, cards))).fixed(0, [1, 2], [])
     assert answers.p_value.tolist() == [1.0, 1.0]
     assert answers.independent.all()
 
@@ -76,7 +76,7 @@ def test_the_first_separating_subset_is_found_by_any_test() -> None:
     rng = np.random.default_rng(0)
     a = rng.integers(2, size=600)
     b, c = a ^ (rng.random((2, 600)) < 0.1)
-    counts = LocalCounts(data_of(np.array([b, c, rng.integers(2, size=600), a]), [2] * 4))
+    counts = MemoryEngine(data_of(np.array([b, c, rng.integers(2, size=600), a]), [2] * 4))
     for test in (ChiSquareTest(), GSquareTest(), MutualInformationTest()):
         assert test.bind(counts).all_subsets(0, 1, np.array([2, 3])).tolist() == [3]
         assert test.bind(counts).all_subsets(0, 1, np.array([2])) is None

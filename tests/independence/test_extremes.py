@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibmap.engines import LocalCounts
+from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
-from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of
+from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of
 from tests.independence.agreement import OPTIONS, assert_agrees, bound
 from tests.reference.bayesian import log_posterior
 from tests.reference.tables import Table, categorical_tables, questions, random_table
 
-ENGINES = [LocalCounts, PlainCounts, PartitionedCounts]
+ENGINES = [MemoryEngine, HiddenEngine, PartitionedEngine]
 PRIOR_COUNTS = ["ones", "consistent", "jeffreys", "bdeu", 2.5]
 
 
@@ -67,7 +67,7 @@ def test_slices_of_one_row_say_nothing_and_ties_decides(
 def test_ties_decide_nothing_else(ties: str) -> None:
     codes = np.random.default_rng(1).integers(3, size=(9, 300))
     codes[5:] = np.where(np.arange(300) % 3 == 0, codes[5:], codes[0])
-    answers = bound(LocalCounts(data_of(codes, [3] * 9)), ties=ties).fixed(0, range(1, 9), [])
+    answers = bound(MemoryEngine(data_of(codes, [3] * 9)), ties=ties).fixed(0, range(1, 9), [])
     assert 0 < answers.independent.sum() < 8
     assert answers.independent.tolist() == (answers.log_independent > math.log(0.5)).tolist()
 
@@ -90,7 +90,7 @@ def test_no_rows_leave_the_prior(engine: Any, prior: float) -> None:
 def test_identical_columns_are_dependent_beyond_doubt(levels: int, prior_counts: Any) -> None:
     column = np.arange(5000) % levels
     codes, cards = np.array([column, column, column[::-1] // 2]), [levels, levels, (levels + 1) // 2]
-    for engine in (LocalCounts, PlainCounts):
+    for engine in (MemoryEngine, HiddenEngine):
         test = bound(engine(data_of(codes, cards)), prior_counts=prior_counts)
         for z in ([], [2]):
             twin = log_posterior(codes, cards, 0, 1, z, prior_counts=prior_counts)
@@ -108,7 +108,7 @@ def test_columns_that_nothing_joins_are_independent_beyond_doubt(levels: int, n_
     z = [2] if n_slices > 1 else []
     twin = log_posterior(codes, cards, 0, 1, z, prior_counts="consistent")
     assert -math.inf < twin.log_dependent < -100
-    for engine in (LocalCounts, PlainCounts):
+    for engine in (MemoryEngine, HiddenEngine):
         test = bound(engine(data_of(codes, cards)), prior_counts="consistent")
         for answers in (test.fixed(0, [1], z), test.fixed(1, [0], z), test.round_robin(0, [1, *z])):
             # 18000 cells of 40000 add up some rounding, which is all that is left of a posterior next to 1
@@ -121,7 +121,7 @@ def test_two_columns_of_a_thousand_levels(same: bool) -> None:
     other = column if same else np.random.default_rng(0).permutation(column)
     codes, cards = np.array([column, other]), [1000, 1000]
     twin = log_posterior(codes, cards, 0, 1, [], prior_counts="bdeu")
-    for engine in (LocalCounts, PlainCounts):
+    for engine in (MemoryEngine, HiddenEngine):
         answers = bound(engine(data_of(codes, cards)), prior_counts="bdeu").fixed(0, [1], [])
         assert answers.independent[0] != same
         assert_agrees(answers, 0, twin)
@@ -134,14 +134,14 @@ def test_more_possible_slices_than_floats_can_count() -> None:
     codes = np.vstack([rng.integers(2, size=(2, 60)), np.tile(np.arange(60) % 12, (400, 1))])
     cards = [2, 2] + [12] * 400
     twin = log_posterior(codes, cards, 0, 1, range(2, 402), slices="all")
-    for engine in (LocalCounts, PlainCounts):
+    for engine in (MemoryEngine, HiddenEngine):
         test = bound(engine(data_of(codes, cards)), slices="all")
         assert_agrees(test.fixed(0, [1], range(2, 402)), 0, twin)
 
 
 def test_all_slices_that_are_all_observed_are_the_observed_ones() -> None:
     table = random_table(167, 3, 7, 0.0, 0)
-    counts = LocalCounts(data_of(*table))
+    counts = MemoryEngine(data_of(*table))
     both = [BayesianTest(slices=kind).bind(counts) for kind in ("all", "observed")]
     for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         one, other = (test.fixed(x, [y], [z]) for test in both)

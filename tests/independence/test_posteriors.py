@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibmap.engines import LocalCounts
-from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of, with_wide_columns
+from ibmap.engines import MemoryEngine
+from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns
 from tests.independence.agreement import OPTIONS, assert_agrees, assert_same, bound
 from tests.reference.bayesian import log_posterior
 from tests.reference.score import bayesian_test
@@ -36,7 +36,7 @@ def test_fixed_agrees_with_the_twin(
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     ys = [v for v in range(len(cards)) if v != x and v not in z]
-    test = bound(LocalCounts(data_of(codes, cards)), prior=prior, **options)
+    test = bound(MemoryEngine(data_of(codes, cards)), prior=prior, **options)
     many, one = test.fixed(x, ys, z), test.fixed(x, [y], z)  # blocks of variables, and one by one
     for t, v in enumerate(ys):
         twin = log_posterior(codes, cards, x, v, z, prior=prior, **options)
@@ -59,7 +59,7 @@ def test_round_robin_agrees_with_the_twin(
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     members = [y, *z]
-    answers = bound(LocalCounts(data_of(codes, cards)), prior=prior, **options).round_robin(x, members)
+    answers = bound(MemoryEngine(data_of(codes, cards)), prior=prior, **options).round_robin(x, members)
     for t, member in enumerate(members):
         others = [v for v in members if v != member]
         assert_agrees(answers, t, log_posterior(codes, cards, x, member, others, prior=prior, **options))
@@ -72,7 +72,7 @@ def test_each_pair_may_have_its_own_prior(table: Table, data: st.DataObject, opt
     x, y, z = data.draw(questions(len(cards)))
     prior = prior_matrix(len(cards))
     twin = bayesian_test(codes, cards, prior=prior, **options)
-    for counts in (LocalCounts(data_of(codes, cards)), PlainCounts(data_of(codes, cards))):
+    for counts in (MemoryEngine(data_of(codes, cards)), HiddenEngine(data_of(codes, cards))):
         test = bound(counts, prior=prior, **options)
         ys = [v for v in range(len(cards)) if v != x and v not in z]
         many = test.fixed(x, ys, z)
@@ -90,7 +90,7 @@ def test_the_engine_changes_nothing(table: Table, data: st.DataObject, options: 
     ys = [v for v in range(len(cards)) if v != x and v not in z]
     here, plain, parts = (
         bound(engine(data_of(codes, cards)), **options)
-        for engine in (LocalCounts, PlainCounts, PartitionedCounts)
+        for engine in (MemoryEngine, HiddenEngine, PartitionedEngine)
     )
     for ask in (
         lambda test: test.fixed(x, ys, z),
@@ -109,7 +109,7 @@ def test_seventy_conditioning_columns(n_rows: int, max_levels: int, slices: str)
     z = list(range(70))
     twins = {y: log_posterior(codes, cards, 70, y, z, slices=slices) for y in (71, 72)}
     twins |= {y: log_posterior(codes, cards, 70, y, [v for v in z if v != y], slices=slices) for y in (0, 69)}
-    for engine in (LocalCounts, PlainCounts):
+    for engine in (MemoryEngine, HiddenEngine):
         test = bound(engine(data_of(codes, cards)), slices=slices)
         assert_agrees(test.fixed(70, [71], z), 0, twins[71])
         many, robin = test.fixed(70, range(71, 82), z), test.round_robin(70, z)
@@ -123,7 +123,7 @@ def test_five_thousand_rows(seed: int, options: Options) -> None:
     max_levels, n_given = (2, 12, 5, 2, 12, 3)[seed], (0, 1, 3, 20, 4, 9)[seed]
     codes, cards = random_table(5000, n_given + 6, max_levels, 0.0, seed)
     z, x, ys = list(range(n_given)), n_given, list(range(n_given + 1, n_given + 6))
-    test = bound(LocalCounts(data_of(codes, cards)), **options)
+    test = bound(MemoryEngine(data_of(codes, cards)), **options)
     answers = test.fixed(x, ys, z)
     for t, y in enumerate(ys):
         assert_agrees(answers, t, log_posterior(codes, cards, x, y, z, **options))
@@ -137,7 +137,7 @@ def test_five_thousand_rows(seed: int, options: Options) -> None:
 def test_x_and_y_may_change_places(table: Table, data: st.DataObject, options: Options) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
-    test = bound(LocalCounts(data_of(codes, cards)), **options)
+    test = bound(MemoryEngine(data_of(codes, cards)), **options)
     assert_same(test.fixed(x, [y], z), test.fixed(y, [x], z))
 
 
@@ -145,7 +145,7 @@ def test_x_and_y_may_change_places(table: Table, data: st.DataObject, options: O
 @pytest.mark.parametrize("options", [{}, {"combine": "global"}, {"slices": "all", "prior_counts": "bdeu"}])
 def test_columns_of_few_and_of_many_levels_side_by_side(missing: float, options: Options) -> None:
     codes, cards = with_wide_columns(random_table(600, 5, 4, missing, seed=3), 33, 40, 500)
-    for engine in (LocalCounts, PlainCounts):
+    for engine in (MemoryEngine, HiddenEngine):
         test = bound(engine(data_of(codes, cards)), **options)
         for x, z in [(0, []), (5, []), (7, []), (0, [5]), (6, [1, 7]), (1, [0, 5, 6])]:
             ys = [y for y in range(8) if y != x and y not in z]
@@ -162,7 +162,7 @@ def test_a_thousand_slices_of_a_few_rows(noise: float) -> None:
     codes = rng.integers(2, size=(14, 6000))
     codes[11:] = np.where(rng.random((3, 6000)) < noise, codes[11:], codes[10])
     z = list(range(10))
-    test = bound(LocalCounts(data_of(codes, [2] * 14)))
+    test = bound(MemoryEngine(data_of(codes, [2] * 14)))
     many, robin = test.fixed(10, [11, 12, 13], z), test.round_robin(10, [*z, 11])
     for t, y in enumerate([11, 12, 13]):
         assert_agrees(many, t, log_posterior(codes, [2] * 14, 10, y, z))
@@ -173,7 +173,7 @@ def test_more_variables_than_one_block() -> None:
     rng = np.random.default_rng(0)
     cards = [2 + (v % 3) for v in range(700)]
     codes = np.array([rng.integers(n, size=150) for n in cards])
-    answers = bound(LocalCounts(data_of(codes, cards))).fixed(5, np.arange(6, 700), [0, 1])
+    answers = bound(MemoryEngine(data_of(codes, cards))).fixed(5, np.arange(6, 700), [0, 1])
     for t in [*range(0, 694, 31), 693]:
         assert_agrees(answers, t, log_posterior(codes, cards, 5, 6 + t, [0, 1]))
 
@@ -184,7 +184,7 @@ def test_more_variables_than_one_block() -> None:
 def test_many_more_tables_agree_with_the_twin(table: Table, data: st.DataObject, options: Options) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
-    test = bound(LocalCounts(data_of(codes, cards)), **options)
+    test = bound(MemoryEngine(data_of(codes, cards)), **options)
     twin = log_posterior(codes, cards, x, y, z, **options)
     rest = [v for v in range(len(cards)) if v not in (x, y, *z)]
     assert_agrees(test.fixed(x, [y], z), 0, twin)

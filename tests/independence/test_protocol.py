@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ibmap import BayesianTest, ChiSquareTest, FunctionTest, Graph, GSquareTest, OracleTest, ibmap_hc
-from ibmap.engines import Counts, LocalCounts, Tables
+from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.errors import RequestError
+from ibmap.estimators import IBMAP
 from ibmap.independence import Answers, IndependenceTest, TableTest, as_test
-from ibmap.learners.estimators import IBMAP
 from tests.engines.partitioned import data_of
 from tests.reference.bayesian import log_posterior
 from tests.reference.tables import random_table
@@ -31,9 +32,9 @@ class TwiceTheRows(TableTest):
 
     def evaluate(self, tables: Tables, cardinalities: Any) -> Answers:
         cells = tables.cells * np.array([[1], [1], [1], [2]])
-        twice = Tables(tables.x, tables.y, tables.log_possible, tables.start, cells)
+        twice = replace(tables, cells=cells)
         doubled = data_of(np.tile(CODES, 2), CARDS)
-        return BayesianTest().bind(LocalCounts(doubled))._from_tables(twice)
+        return BayesianTest().bind(MemoryEngine(doubled)).evaluate(twice)
 
 
 class FromScratch:
@@ -41,7 +42,7 @@ class FromScratch:
 
     name, has_posteriors = "from scratch", True
 
-    def bind(self, counts: Counts) -> "FromScratch":
+    def bind(self, engine: Engine) -> "FromScratch":
         return self
 
     def _answers(self, log_p: list[float]) -> Answers:
@@ -99,7 +100,7 @@ def test_promised_posteriors_that_do_not_come_are_named() -> None:
     with pytest.raises(RequestError, match="log_independent and log_dependent"):
         ibmap_hc(DATA, Promises())
     with pytest.raises(TypeError, match="must define evaluate"):
-        type("Nothing", (TableTest,), {"name": "n", "has_posteriors": True})().bind(LocalCounts(DATA)).fixed(
+        type("Nothing", (TableTest,), {"name": "n", "has_posteriors": True})().bind(MemoryEngine(DATA)).fixed(
             0, np.array([1]), np.array([], int)
         )
 
@@ -110,7 +111,7 @@ def test_what_is_not_the_logarithm_of_a_probability_is_refused(value: float) -> 
         ibmap_hc(DATA, lambda x, y, given: value)
 
 
-@pytest.mark.parametrize("test", ["bayes", 7, object(), BayesianTest, LocalCounts(DATA)])
+@pytest.mark.parametrize("test", ["bayes", 7, object(), BayesianTest, MemoryEngine(DATA)])
 def test_what_is_not_a_test_is_refused(test: object) -> None:
     with pytest.raises(RequestError):
         ibmap_hc(DATA, test)
@@ -147,7 +148,7 @@ LOPSIDED = np.where(np.tri(5, dtype=bool), 0.3, 0.4)
 )
 def test_bad_options_of_the_bayesian_test(options: dict[str, Any]) -> None:
     with pytest.raises(RequestError, match=next(iter(options)).split("_")[0]):
-        BayesianTest(**options).bind(LocalCounts(DATA))
+        BayesianTest(**options).bind(MemoryEngine(DATA))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_bad_options_of_the_bayesian_test(options: dict[str, Any]) -> None:
 )
 def test_bad_options_of_the_other_tests(bad: Callable[[], Any]) -> None:
     with pytest.raises(RequestError):
-        bad().bind(LocalCounts(DATA)).fixed(0, np.array([1]), np.array([], int))
+        bad().bind(MemoryEngine(DATA)).fixed(0, np.array([1]), np.array([], int))
 
 
 def test_names_are_provenance() -> None:

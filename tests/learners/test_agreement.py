@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import BayesianTest, Graph, Learned, ibmap_hc
-from ibmap.engines import LocalCounts
-from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of, with_wide_columns
+from ibmap.engines import MemoryEngine
+from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns
 from tests.independence.agreement import OPTIONS
 from tests.reference import search as twin
 from tests.reference.tables import Table, categorical_tables, random_table
@@ -40,8 +40,8 @@ def test_same_walk_as_the_twin(table: Table, patience: int, options: dict[str, A
     codes, cards = table
     expected = twin.ibmap_hc(codes, cards, patience=patience, **options)
     data = data_of(codes, cards)
-    for engine in (LocalCounts, PlainCounts):
-        learned = ibmap_hc(data, BayesianTest(**options), patience=patience, counts=engine(data))
+    for engine in (MemoryEngine, HiddenEngine):
+        learned = ibmap_hc(data, BayesianTest(**options), patience=patience, engine=engine(data))
         assert_same_search(learned, expected)
 
 
@@ -49,7 +49,7 @@ def test_same_walk_as_the_twin(table: Table, patience: int, options: dict[str, A
 @given(table=categorical_tables(max_columns=4, max_levels=4, missing=True))
 def test_same_walk_where_the_rows_are_in_several_places(table: Table) -> None:
     data = data_of(*table)
-    assert_same_search(ibmap_hc(data, counts=PartitionedCounts(data, 3)), twin.ibmap_hc(*table))
+    assert_same_search(ibmap_hc(data, engine=PartitionedEngine(data, 3)), twin.ibmap_hc(*table))
 
 
 @settings(max_examples=40)

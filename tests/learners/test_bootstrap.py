@@ -13,9 +13,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ibmap import GSMN, IBMAP, BayesianTest, Bootstrap, CategoricalData, Graph
+from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
 from ibmap.learners import ibmap_hc
-from ibmap.learners.bootstrap import bootstrap, resampled
+from ibmap.learners.bootstrap import bootstrap
 from tests.chains import noisy_chain
 
 
@@ -28,7 +29,8 @@ def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
 def test_support_is_the_share_of_replicates_that_are_learned_one_by_one():
     data = noisy_chain(5, 60, noise=0.3)
     found = bootstrap(data, ibmap_hc, n_replicates=12, random_state=3)
-    graphs = [ibmap_hc(resampled(data, rng)).graph for rng in np.random.default_rng(3).spawn(12)]
+    engine = MemoryEngine(data)
+    graphs = [ibmap_hc(engine.resampled(rng)).graph for rng in np.random.default_rng(3).spawn(12)]
     rows = found.support().rows()
     shares = {(x, y): share for x, y, share, _ in rows}
     own = ibmap_hc(data).graph
@@ -50,9 +52,9 @@ def test_subsamples_hold_that_share_of_the_rows_none_twice(share, n_drawn):
     data = CategoricalData(np.stack([numbers, numbers % 2]), ("row", "b"), levels)
     seen = []
 
-    def learn(table):
-        seen.append(table)
-        return ibmap_hc(table)
+    def learn(engine):
+        seen.append(engine.data)
+        return ibmap_hc(engine)
 
     found = bootstrap(data, learn, n_replicates=8, random_state=0, subsample=share)
     assert found.subsample == share
@@ -82,9 +84,9 @@ def test_replicates_that_lose_a_level_keep_it_in_the_question():
     data = CategoricalData(np.stack([rare, other]), ("rare", "other"), ((0, 1, 2), (0, 1)))
     seen = []
 
-    def learn(table):
-        seen.append(table)
-        return ibmap_hc(table, BayesianTest(prior_counts="bdeu"))
+    def learn(engine):
+        seen.append(engine.data)
+        return ibmap_hc(engine, BayesianTest(prior_counts="bdeu"))
 
     bootstrap(data, learn, n_replicates=20, random_state=0)
     assert any(table.codes[0].max() == 0 for table in seen)
@@ -149,9 +151,10 @@ def test_progress_is_told(jobs):
 
 def test_who_stops_does_not_wait_for_replicates_that_other_threads_are_at():
     data = noisy_chain(3, 20)
-    first = resampled(data, np.random.default_rng(7).spawn(1)[0])
+    first = MemoryEngine(data).resampled(np.random.default_rng(7).spawn(1)[0]).data
 
-    def learn(table, callback=None):
+    def learn(engine, callback=None):
+        table = engine.data
         if table is not data and not np.array_equal(table.codes, first.codes):
             while not callback(None):  # for ever, if nobody says stop
                 sleep(0.001)
@@ -169,14 +172,15 @@ import polars  # takes over Ctrl-C
 from tests.chains import noisy_chain
 from ibmap import Graph, Learned
 from ibmap.learners.bootstrap import bootstrap
+from ibmap.results.provenance import Provenance
 
-def learn(table, callback=None):
+def learn(engine, callback=None):
     if callback is not None:
         time.sleep(0.5)  # till all wait
         os.write(1, b"ready\\n")  # in one piece: two threads say it
         while not callback(None):  # for ever, if Ctrl-C is not heard
             time.sleep(0.01)
-    return Learned(Graph(table.names), "none", "none", 20, 0, 0, 0.0)
+    return Learned(Graph(engine.schema.names), Provenance("none"), 20, 0, 0, 0.0)
 
 try:
     bootstrap(noisy_chain(3, 20), learn, n_replicates=4, n_jobs=2)

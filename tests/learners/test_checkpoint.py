@@ -15,7 +15,7 @@ from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, FunctionTest, Grap
 from ibmap.errors import DataError, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.learners.checkpoint import Keeper
-from ibmap.scores import IBScore
+from ibmap.search.climb import Climbing
 from tests.chains import noisy_chain
 from tests.reference.tables import random_table
 
@@ -66,7 +66,7 @@ def test_pairs_that_were_tried_in_vain_are_kept_too(tmp_path, monkeypatch, jobs)
 
     def killed(self, score, *more, **how):
         save(self, score, *more, **how)
-        saved.append(len(score.tried))
+        saved.append(len(score.saved()["tried"]))
         if saved[-1] == 20:
             raise KeyboardInterrupt
 
@@ -77,9 +77,9 @@ def test_pairs_that_were_tried_in_vain_are_kept_too(tmp_path, monkeypatch, jobs)
     monkeypatch.setattr(Keeper, "save", save)
     tries = []
     monkeypatch.setattr(
-        IBScore,
-        "ascend",
-        lambda self, *a, ascend=IBScore.ascend, **k: tries.append(1) or ascend(self, *a, **k),
+        Climbing,
+        "advance",
+        lambda self, *a, advance=Climbing.advance, **k: tries.append(1) or advance(self, *a, **k),
     )
     same(ibmap_hc(data, patience=30, checkpoint=Checkpoint(file, every=0)), whole)
     assert len(tries) < len(saved)
@@ -204,7 +204,7 @@ def test_other_tables_other_options_and_other_files_are_refused(tmp_path):
         file.write_text(json.dumps({**whole, **damage}))
         with pytest.raises(DataError, match="a damaged one"):
             ibmap_hc(data, checkpoint=file)
-    file.write_text(before.replace('"version": 1', '"version": 2'))
+    file.write_text(before.replace('"version": 2', '"version": 3'))
     with pytest.raises(DataError, match="another version"):
         ibmap_hc(data, checkpoint=file)
     with pytest.raises(RequestError, match="no such folder"):

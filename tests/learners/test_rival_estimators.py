@@ -62,8 +62,8 @@ def test_provenance_names_the_options() -> None:
         "hhc-mn(max_condition=3)": hhc_mn(table, max_condition=3),
         "hhc-mn(max_condition=0, symmetry=or)": hhc_mn(table, max_condition=0, symmetry="or"),
         "mi": mutual_information(table),
-        "mi(k=5)": mutual_information(table, max_neighbours=5),
-        "mi(factor=2.0, k=1, symmetry=and)": mutual_information(
+        "mi(max_neighbours=5)": mutual_information(table, max_neighbours=5),
+        "mi(factor=2.0, max_neighbours=1, symmetry=and)": mutual_information(
             table, factor=2.0, max_neighbours=1, symmetry="and"
         ),
     }

@@ -10,7 +10,7 @@ from ibmap.data import CategoricalData
 from ibmap.graph import Graph
 from ibmap.learners import ibmap_hc
 from ibmap.report import write_report
-from ibmap.results.result_file import result_of, result_text
+from ibmap.results.result_file import result_of, result_of_learned, result_text
 from tests.chains import noisy_chain
 from tests.report.browser import FLAGS, installed, opened
 
@@ -27,8 +27,8 @@ NASTY = (
 )
 
 
-def result_for(learned, data, *more):
-    return result_of(json.loads(result_text(learned, data, *more)))
+def result_for(learned, data, source=None):
+    return result_of(json.loads(result_text(result_of_learned(learned, data, source))))
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def nasty():
     plain = noisy_chain(len(NASTY), 300, noise=0.2)
     levels = (("<i>no</i>", "</script>"),) * len(NASTY)
     data = CategoricalData(np.asarray(plain.codes), NASTY, levels)
-    return result_for(ibmap_hc(data), data, None, {"path": "a <b>folder</b>/tab&le.csv"})
+    return result_for(ibmap_hc(data), data, {"path": "a <b>folder</b>/tab&le.csv"})
 
 
 def started_from(edges_of, n, rows=60):

@@ -10,7 +10,7 @@ from ibmap.errors import DataError, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.learners.bootstrap import bootstrap
 from ibmap.results.bootstrap_file import read_support, support_content
-from ibmap.results.result_file import read_result, result_text
+from ibmap.results.result_file import read_result, result_of_learned, result_text
 from tests.chains import noisy_chain
 
 KEYS = ("variables", "whole", "support", "n_rows", "learner", "test", "n_replicates", "seed")
@@ -24,7 +24,7 @@ def found():
 
 @pytest.fixture
 def result(tmp_path, found):
-    (tmp_path / "result.json").write_text(result_text(found.learned, DATA))
+    (tmp_path / "result.json").write_text(result_text(result_of_learned(found.learned, DATA)))
     return read_result(tmp_path)
 
 

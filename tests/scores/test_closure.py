@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import BayesianTest, Graph
-from ibmap.engines import LocalCounts
-from ibmap.scores.closure import closure_row, markov_blanket_closure
-from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of
+from ibmap.engines import MemoryEngine
+from ibmap.scores.closure import markov_blanket_closure
+from ibmap.scores.ib import ib_score
+from ibmap.scores.local_score import credibility
+from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of
 from tests.reference import closure as twin
 from tests.reference.score import pair_scores
 from tests.reference.tables import Table, categorical_tables
@@ -38,8 +40,12 @@ def test_rows_of_the_closure_agree_with_the_twin(table: Table, seed: int) -> Non
     codes, cards = table
     adjacency = random_graph(len(cards), seed)
     expected = pair_scores(codes, cards, adjacency)
-    for engine in (LocalCounts, PlainCounts, PartitionedCounts):
-        test = BayesianTest().bind(engine(data_of(codes, cards)))
-        for x in range(len(cards)):
-            row = closure_row(test, x, np.flatnonzero(adjacency[x]), len(cards))
-            assert row == pytest.approx(expected[x], rel=1e-9, abs=1e-300)
+    for engine in (MemoryEngine, HiddenEngine, PartitionedEngine):
+        score = ib_score(BayesianTest().bind(engine(data_of(codes, cards))), len(cards))
+        blankets = [np.flatnonzero(row) for row in adjacency]
+        rows = score.rows(range(len(cards)), blankets)
+        for x, blanket in enumerate(blankets):
+            sigma = credibility(rows.evidence[x], x, blanket)
+            assert sigma == pytest.approx(expected[x], rel=1e-9, abs=1e-300)
+            assert rows.values[x] == pytest.approx(expected[x].sum(), rel=1e-9, abs=1e-300)
+            assert score.value(x, blanket) == pytest.approx(expected[x].sum(), rel=1e-9, abs=1e-300)

@@ -28,12 +28,14 @@ def demo(
 ) -> None:
     """Learn a network of real data, then one whose truth is known."""
     startup.import_numba()
+    from ibmap.results.result_file import result_of_learned
+
     with output.output_folder(out):
         with screen.progress() as callback:
             world, found = learn_world(callback)  # first, so that the seconds of the other hold no compiling
             table, cancer = learn_cancer(callback)
         files = {
-            **result_files(cancer, table, None, {"name": NAME}),
+            **result_files(result_of_learned(cancer, table, {"name": NAME})),
             "world-truth.json": world.graph.to_json() + "\n",
             "world-graph.json": graph_text(found[-1]),
         }

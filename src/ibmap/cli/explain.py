@@ -32,7 +32,7 @@ def explain(
     for name in (x, y):
         known.learned.graph.index(name)
     table = read_again(known, data)
-    found = explained(table, known.learned, x, y, asked(known))
+    found = explained(table, known.learned, x, y)
     typer.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
 
 
@@ -55,13 +55,3 @@ def read_again(known: "Result", data: Path | None) -> "CategoricalData":
     if about.get("digest", table.digest()) != table.digest():
         raise DataError(f"{str(path)!r} is not the table of this result: its values are others; learn again")
     return table
-
-
-def asked(known: "Result") -> object:
-    """Return the test of a result; learners without one compare mutual informations."""
-    if known.learned.learner.startswith("mi"):
-        return "mutual-information"
-    test: object = known.test()
-    if test is None:
-        raise RequestError(f"the result was learned with the test {known.learned.test!r} of another program")
-    return test

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +12,8 @@ from ibmap.cli import options, output, screen, search_options, tables
 from ibmap.cli.knowledge import Option as Known
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
-    from ibmap.learners import Learned
+    from ibmap.results.learned import Learned
+    from ibmap.results.result_file import Result
 
 PAGE = "report.html"
 FILES = ("graph.json", "edges.csv", "result.json", PAGE)  #: what --out writes
@@ -54,13 +54,17 @@ def learn(
 ) -> None:
     """Learn a network from a file, show it and write it."""
     options.chosen_learner(learner)  # an unknown one is refused before the table is read
+    from ibmap.engines import as_engine
+    from ibmap.results.result_file import result_of_learned
+
     with output.output_folder(out, FILES, force):
         data, about = tables.read_table(file, locals())
         search = search_options.chosen_search(locals(), data, n_jobs=jobs, checkpoint=checkpoint)
+        engine = as_engine(data)
         with screen.progress() as callback:
-            learned = search(data, callback)
+            learned = search(engine, callback)
         if out is not None:
-            files = result_files(learned, data, search.test, about, search.said)
+            files = result_files(result_of_learned(learned, engine, about))
             output.write_together(out, files)
     show(learned, as_json, top)
     if out is not None and not as_json:
@@ -76,14 +80,14 @@ def graph_text(learned: "Learned") -> str:
     return json.dumps(learned.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
 
-def result_files(learned: "Learned", data: "CategoricalData", *more: Any) -> dict[str, str]:
-    """Return the files of a result, by name; ``more`` is what ``result_text`` takes."""
+def result_files(result: "Result") -> dict[str, str]:
+    """Return the files of a result, by name."""
     from ibmap.report.page import available, report_text
-    from ibmap.results.result_file import result_of, result_text
+    from ibmap.results.result_file import result_text
 
-    text = result_text(learned, data, *more)
-    files = graph_text(learned), learned.edges().write_csv(), text
-    report = [report_text(result_of(json.loads(text)))] if available() else []
+    learned = result.learned
+    files = graph_text(learned), learned.edges_frame.write_csv(), result_text(result)
+    report = [report_text(result)] if available() else []
     return dict(zip(FILES, [*files, *report], strict=False))
 
 
@@ -100,8 +104,8 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     console.print(screen.edge_table(learned, top))
     console.print()
     console.print(screen.provenance(learned), style="dim")
-    if screen.stopped_early(learned):
-        more = max(5, 2 * screen.patience(learned))
+    more = screen.more_patience(learned)
+    if more is not None:
         console.print(f"some pairs without an edge look certain: --patience {more} searches on", style="dim")
 
 

@@ -96,14 +96,12 @@ def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", 
 def score_picture(source: Path) -> tuple["Axes", dict[str, Any]]:
     """Draw the score over the ascents of a result."""
     startup.import_numba()
-    from math import isnan
-
     from ibmap.plots import plot_scores
     from ibmap.results.result_file import read_result
 
     learned = read_result(source).learned
-    if isnan(learned.score):
-        raise RequestError(f"{learned.learner} has no score: only ibmap-hc climbs")
+    if learned.score is None:
+        raise RequestError(f"{learned.learner} has no score: only learners with one climb")
     about = {"picture": "scores", "ascents": len(learned.history), "score": learned.score}
     return plot_scores(learned), about
 

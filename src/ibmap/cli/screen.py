@@ -40,25 +40,21 @@ def headline(learned: "Learned") -> str:
 
 def provenance(learned: "Learned") -> str:
     """Return how the network came about."""
-    parts = [f"{learned.learner}, test {learned.test}", counted(learned.n_tests, "test")]
+    test = "" if learned.provenance.test is None else f", test {learned.test}"
+    parts = [f"{learned.learner}{test}", counted(learned.n_tests, "test")]
     parts.append(counted(learned.n_iter, learned.iterations))
-    if not math.isnan(learned.score):
+    if learned.score is not None:
         parts.append(f"score {learned.score:.3f}")
     return "; ".join(parts)
 
 
-def patience(learned: "Learned") -> int:
-    """Return how many pairs the search tried before it gave up, as the name of the learner tells."""
-    found = re.search(r"patience=(\d+)", learned.learner)
-    return int(found[1]) if found else 0
-
-
-def stopped_early(learned: "Learned") -> bool:
-    """Whether the first near miss is all but certain: the search gave up at one pair that did not pay."""
-    if learned.pair_scores is None:
-        return False
-    misses = [row for row in learned.edges(1).rows() if not row[5]]
-    return bool(misses) and misses[0][2] > 0.99
+def more_patience(learned: "Learned") -> int | None:
+    """Return the patience to advise: the climb gave up although the first near miss is all but certain."""
+    search, misses = learned.provenance.search, learned.edge_table.first(0, 1)
+    options = search.options() if search is not None else {}
+    if "patience" not in options or not misses or math.exp((misses[0][2] + misses[0][3]) / 2) <= 0.99:
+        return None
+    return max(5, 2 * int(options["patience"]))
 
 
 def plain_table(*headers: str) -> "Table":
@@ -79,21 +75,20 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    has_posteriors = learned.pair_scores is not None
+    has_posteriors, found = learned.score is not None, learned.edge_table
     table.add_column("strongest edges" if has_posteriors else "edges", overflow="fold")
     table.add_column("", overflow="fold")
     table.add_column("posterior" if has_posteriors else "", justify="right", no_wrap=True)
-    rows = learned.edges(near_misses).rows()
-    shown = [row for row in rows if row[5]][:top]
-    for x, y, _, log_xy, log_yx, _ in shown:
+    shown = found.first(top, 0)
+    for x, y, log_xy, log_yx in shown:
         table.add_row(x, y, _posterior(log_xy, log_yx))
     if learned.graph.n_edges > len(shown):
         table.add_row(f"... and {learned.graph.n_edges - len(shown):,} more", "", "", style="dim")
-    misses = [row for row in rows if not row[5]]
+    misses = found.first(0, near_misses)
     if misses:
         table.add_section()
         table.add_row("not joined, but close", "", "", style="dim")
-    for x, y, _, log_xy, log_yx, _ in misses:
+    for x, y, log_xy, log_yx in misses:
         table.add_row(x, y, _posterior(log_xy, log_yx), style="dim")
     return table
 

@@ -15,6 +15,7 @@ from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
+    from ibmap.engines import Source
     from ibmap.learners import Learned
 
 Learner = Annotated[str, typer.Option(metavar="NAME", help="The search: ibmap-hc, gsmn, hhc-mn or mi.")]
@@ -59,7 +60,7 @@ class Search:
     test: object
     options: dict[str, Any] = field(repr=False)
 
-    def __call__(self, data: "CategoricalData", callback: Any = None) -> "Learned":
+    def __call__(self, data: "Source", callback: Any = None) -> "Learned":
         """Learn; a learner without callbacks runs without."""
         more = {"callback": callback} if "callback" in signature(self.function).parameters else {}
         return self.function(data, **self.options, **more)

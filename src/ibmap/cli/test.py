@@ -113,12 +113,12 @@ class Outcome:
 
 def ask(data: "CategoricalData", test: "IndependenceTest", x: str, y: str, given: list[str]) -> Outcome:
     """Put the question to the test."""
-    from ibmap.engines import LocalCounts
+    from ibmap.engines import Questions, as_engine
 
-    counts = LocalCounts(data)
+    engine = as_engine(data)
     question = (data.index(x), [data.index(y)], list(data.indices(given)))
-    answers = test.bind(counts).fixed(*question)  # type: ignore[arg-type]
-    tables = counts.fixed(*question)
+    answers = test.bind(engine).fixed(*question)  # type: ignore[arg-type]
+    tables = engine.tables(Questions.fixed(*question))
     return Outcome(x, y, given, test.name, answers, int(tables.n_rows[0]), int(tables.n_slices[0]))
 
 

@@ -29,7 +29,7 @@ def variables(text: str, names: Sequence[str]) -> list[str]:
         one, other = (" and ".join(map(repr, way)) for way in ways[-1])
         raise RequestError(f"{text!r} can mean {one}, or {other}: name the variables one by one")
     if not ways[-1]:
-        from ibmap.data.table import unknown_variable
+        from ibmap.data.schema import unknown_variable
 
         raise unknown_variable(next(p.strip() for p in parts if _known(p, names) is None), names)
     return ways[-1][0]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ibmap.data._messages import listing
 from ibmap.data.columns import Coded, Column, Numeric, observed
-from ibmap.data.table import unknown_variable
+from ibmap.data.schema import unknown_variable
 from ibmap.errors import DataError
 
 Edges: TypeAlias = tuple[float, ...]

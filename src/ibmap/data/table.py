@@ -4,15 +4,14 @@ import hashlib
 import json
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data._messages import listing
-from ibmap.errors import DataError, UnknownVariableError
+from ibmap.data.schema import Schema
+from ibmap.errors import DataError
 
 
 def smallest_dtype(n_levels: int) -> type[np.signedinteger[Any]]:
@@ -98,20 +97,20 @@ class CategoricalData:
         return int(self.codes.shape[1])
 
     @cached_property
+    def schema(self) -> Schema:
+        """The table without its rows."""
+        about = (self.names, self.levels, self.n_rows)
+        return Schema(*about, backend=self.backend, bin_edges=self.bin_edges, digest_of_rows=self.digest)
+
+    @property
     def cardinalities(self) -> NDArray[np.int64]:
         """Number of levels of each variable."""
-        sizes = np.fromiter(map(len, self.levels), dtype=np.int64, count=len(self.levels))
-        sizes.flags.writeable = False
-        return sizes
+        return self.schema.cardinalities
 
     @cached_property
     def has_missing(self) -> bool:
         """Whether some code is -1."""
         return bool(self.codes.size) and bool(self.codes.min() < 0)
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.names)}
 
     def index(self, name: str) -> int:
         """Return the position of the variable ``name``.
@@ -121,34 +120,12 @@ class CategoricalData:
         >>> data = CategoricalData(np.array([[0, 1], [0, 0]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
         >>> data.index("wet")
         1
-        >>> data.index("rian")
-        Traceback (most recent call last):
-            ...
-        ibmap.errors.UnknownVariableError: there is no variable 'rian'; did you mean 'rain'?
         """
-        try:
-            return self._positions[name]
-        except (KeyError, TypeError):
-            raise unknown_variable(name, self.names) from None
+        return self.schema.index(name)
 
     def indices(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Return the positions of several variables (a single name counts as one).
-
-        Examples
-        --------
-        >>> data = CategoricalData(np.array([[0, 1], [0, 0]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
-        >>> data.indices(["wet", "rain"])
-        (1, 0)
-        """
-        return tuple(self.index(name) for name in ((names,) if isinstance(names, str) else names))
-
-
-def unknown_variable(name: object, names: Iterable[str]) -> UnknownVariableError:
-    """Return the error for a name that is not in the table, with the closest one that is."""
-    known = list(names)
-    close = get_close_matches(str(name), known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the table has {listing(known)}"
-    return UnknownVariableError(f"there is no variable {name!r}; {hint}")
+        """Return the positions of several variables (a single name counts as one)."""
+        return self.schema.indices(names)
 
 
 def _check_parts(

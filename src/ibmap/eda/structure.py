@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.data import CategoricalData
-from ibmap.engines import LocalCounts
+from ibmap.engines import as_engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence.information import information_matrix
@@ -56,7 +56,7 @@ class OwnNeighbours:
 
     def __call__(self, data: CategoricalData) -> list[Ints]:
         """Return the neighbours of each variable."""
-        information = information_matrix(LocalCounts(data))
+        information = information_matrix(as_engine(data))
         return neighbourhoods(information, factor=self.factor, max_neighbours=self.max_neighbours)
 
 

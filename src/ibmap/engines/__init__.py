@@ -1,6 +1,21 @@
-"""Rows → tables of counts: the only room that sees rows."""
+"""Rows → tables of counts: the only package that sees rows."""
 
-from ibmap.engines.engine import Counts, Tables
-from ibmap.engines.memory import LocalCounts
+from ibmap.engines.engine import Engine, EngineBase, Source, as_engine, ask
+from ibmap.engines.memory import MemoryEngine
+from ibmap.engines.questions import Questions
+from ibmap.engines.registry import ENGINES
+from ibmap.engines.tables import Slices, Tables, add_tables
 
-__all__ = ["Counts", "LocalCounts", "Tables"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "EngineBase",
+    "MemoryEngine",
+    "Questions",
+    "Slices",
+    "Source",
+    "Tables",
+    "add_tables",
+    "as_engine",
+    "ask",
+]

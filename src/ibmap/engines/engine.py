@@ -1,128 +1,172 @@
-"""What an engine that counts must offer: three shapes of question, answered with tables.
+"""What an engine must offer: the rows live behind it, anywhere, and only numbers that add up come out.
 
-Counts are integers and add up over any partition of the rows, so an engine may sit on one machine, a cluster
-or a GPU; nothing above this room knows which one it has.
+Counts and weighted sums add up over any partition of the rows, so an engine may sit on one machine, a cluster
+or a GPU; nothing above this package knows which one it has, or sees a row.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import combinations, islice
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from ibmap.errors import RequestError
-from ibmap.kernels.records import Packed
+from ibmap._types import Floats, Ints
+from ibmap.data import CategoricalData, Schema
+from ibmap.engines.questions import Questions
+from ibmap.engines.tables import Tables
+from ibmap.errors import EngineError, RequestError
 
-Ints = NDArray[np.int64]
-
-BATCH_SUBSETS = 256  #: subsets that are counted together before anyone looks at the answers
+PAIRS_AT_ONCE = 1 << 15  #: tables of pairs that are answered together
 
 
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """A batch of contingency tables of x against some y, as lists of their observed cells.
-
-    Table t owns the cells ``start[t]:start[t + 1]``, sorted by slice, then level of x, then level of y.
-    Nothing that was not observed takes space: thousands of levels or 70 conditioning columns are no matter.
-
-    Attributes
-    ----------
-    x : int
-        The variable that all tables share.
-    y : ndarray of int
-        The other variable of each table.
-    log_possible : ndarray of float
-        Logarithm of the number of configurations that the conditioning set of each table could have.
-    start : ndarray of int
-        First cell of each table, and the end.
-    cells : ndarray of int, shape (4, cells)
-        Slice, level of x, level of y, count. Slices are numbered within each table from 0, without gaps.
-    """
-
-    x: int
-    y: Ints
-    log_possible: NDArray[np.float64]
-    start: Ints
-    cells: Ints
-
-    def __len__(self) -> int:
-        return len(self.y)
+@runtime_checkable
+class Engine(Protocol):
+    """Where the rows are: a schema, and four questions. :class:`EngineBase` answers two of them itself."""
 
     @property
-    def n_rows(self) -> Ints:
-        """Rows counted in each table."""
-        sums = np.concatenate([[0], np.cumsum(self.cells[3])])
-        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]])
-
-    @property
-    def n_slices(self) -> Ints:
-        """Observed slices of each table."""
-        last = np.append(self.cells[0], -1)[self.start[1:] - 1]
-        return np.where(self.start[1:] > self.start[:-1], last + 1, 0)
-
-
-def as_indices(variables: ArrayLike, n: int) -> Ints:
-    """Return variables as an array of column indices, each of them between 0 and n - 1.
-
-    Examples
-    --------
-    >>> as_indices([0, 2], 3)
-    array([0, 2])
-    """
-    indices = np.asarray(variables, dtype=np.int64).reshape(-1)
-    if indices.size and not 0 <= indices.min() <= indices.max() < n:
-        raise RequestError(f"there are {n} variables: indices run from 0 to {n - 1}, not {indices.tolist()}")
-    return indices
-
-
-def subset_batches(pool: Ints, max_size: int | None = None) -> Iterator[Ints]:
-    """Yield all subsets of a pool, smallest first, as rows of arrays; those of an array have one size.
-
-    Examples
-    --------
-    >>> [batch.tolist() for batch in subset_batches(np.array([4, 7]))]
-    [[[]], [[4], [7]], [[4, 7]]]
-    """
-    largest = len(pool) if max_size is None else min(max_size, len(pool))
-    for size in range(largest + 1):
-        subsets = combinations(pool.tolist(), size)
-        while batch := list(islice(subsets, BATCH_SUBSETS)):
-            yield np.array(batch, np.int64).reshape(len(batch), size)
-
-
-class Counts(Protocol):
-    """An engine: the three shapes of question (see ``docs/design.md``)."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
+    def schema(self) -> Schema:
+        """The table without its rows."""
         ...
 
-    @property
-    def cardinalities(self) -> Ints:
-        """Number of levels of each variable."""
+    def tables(self, questions: Questions) -> Tables:
+        """Count: one table for every y of every question."""
         ...
 
-    @property
-    def packed(self) -> Packed | None:
-        """The rows as bits in this process, for kernels that can use them; None where they are elsewhere."""
+    def pairs(self) -> Iterator[Tables]:
+        """Count every pair of variables once, x < y, without conditioning; in batches."""
         ...
 
-    def fixed(self, x: int, ys: Ints, given: Ints) -> Tables:
-        """Count x against each of many ys, one conditioning set."""
-        ...
+    def moments(self, question: Questions, keys: Ints, weights: Floats) -> Floats:
+        """Add up weights over the rows, by level of each y.
 
-    def round_robin(self, x: int, members: Ints) -> Tables:
-        """Count x against each member, given the other members."""
-        ...
-
-    def all_subsets(
-        self, x: int, y: int, pool: Ints, max_size: int | None = None
-    ) -> Iterator[tuple[Ints, Tables]]:
-        """Count x against y given every subset of the pool, smallest first, in batches.
-
-        Each batch is (subsets, tables): the rows of ``subsets`` are conditioning sets of one size.
+        ``weights`` has a row for every row of ``keys``, the levels of (given variables, x), and a column for
+        every weight. Returns an array with a row for every weight and a column for every level of every y:
+        Σ_r w(r) [y(r) = level]. Rows without a key, or that do not know y, count nothing.
         """
         ...
+
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> "Engine":
+        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        ...
+
+
+class EngineBase:
+    """What follows from tables: subclass it, and write ``schema``, ``tables`` and ``resampled``."""
+
+    schema: Schema
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.schema.n_variables} variables, {self.schema.n_rows} rows)"
+
+    def tables(self, questions: Questions) -> Tables:
+        """Count: one table for every y of every question."""
+        raise TypeError(f"{type(self).__name__} must define tables(questions)")
+
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> Engine:
+        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        raise RequestError(f"{type(self).__name__} cannot resample its rows: it has no bootstrap")
+
+    def pairs(self) -> Iterator[Tables]:
+        """Count every pair of variables once, x < y, without conditioning; in batches."""
+        for questions in pair_questions(self.schema.n_variables):
+            yield self.tables(questions)
+
+    def moments(self, question: Questions, keys: Ints, weights: Floats) -> Floats:
+        """Add up weights over the rows, by level of each y; see :class:`Engine`."""
+        tables = self.tables(question)
+        weight_of = {tuple(key): row for key, row in zip(keys.tolist(), weights, strict=True)}
+        slices, size = tables.slices, len(question.given)
+        if slices is None or len(question) != 1:
+            raise EngineError("moments answer one question at a time, with slices")
+        key = slices.keys.reshape(-1, size) if size else np.empty((int(slices.start[-1]), 0), np.int64)
+        first = np.concatenate([[0], np.cumsum(tables.levels[question.y])])
+        out, none = np.zeros((weights.shape[1], int(first[-1]))), np.zeros(weights.shape[1])
+        for t in range(len(tables)):
+            for k, x, y, count in tables.cells[:, tables.start[t] : tables.start[t + 1]].T.tolist():
+                out[:, first[t] + y] += count * weight_of.get((*key[k].tolist(), x), none)
+        return out
+
+
+def pair_questions(n: int, at_once: int = PAIRS_AT_ONCE) -> Iterator[Questions]:
+    """Yield questions that ask about every pair of n variables once, x < y.
+
+    Examples
+    --------
+    >>> [(batch.x.tolist(), batch.y.tolist()) for batch in pair_questions(3)]
+    [([0, 1], [1, 2, 2])]
+    """
+    none, parts, asked = np.empty(0, np.int64), [], 0
+    for x in range(n - 1):
+        parts.append((x, np.arange(x + 1, n), none))
+        asked += n - 1 - x
+        if asked >= at_once or x == n - 2:
+            yield Questions.of(parts)
+            parts, asked = [], 0
+
+
+def ask(engine: Engine, questions: Questions) -> Tables:
+    """Put questions to an engine, and make sure that the answer is about them and about all rows."""
+    schema = engine.schema
+    return checked(engine.tables(questions.check(schema.n_variables)), schema, questions)
+
+
+def checked(tables: Tables, schema: Schema, questions: Questions | None = None) -> Tables:
+    """Return tables, if they answer the questions for all rows of the schema."""
+    if questions is not None and tables.questions is not questions and not tables.questions.same(questions):
+        raise EngineError("the engine answered other questions than it was asked")
+    if not np.array_equal(tables.levels, schema.cardinalities):
+        raise EngineError("the engine answered for another table: its variables have other levels")
+    if tables.of_rows != schema.n_rows:
+        raise EngineError(
+            f"the engine answered for {tables.of_rows:,} of {schema.n_rows:,} rows: a partition is lost, "
+            "or there is one too many"
+        )
+    return tables
+
+
+Source = CategoricalData | Engine
+MakeEngine = Callable[[CategoricalData], Engine]
+
+
+def as_engine(source: Any, engine: Any = None) -> Engine:
+    """Return the engine that is meant.
+
+    Parameters
+    ----------
+    source : CategoricalData or Engine
+        The table, or an engine that has it.
+    engine : Engine, callable, str or None
+        Who counts: an engine that holds the same table, a function that makes one of a table, a name
+        (``ENGINES``), or None for the memory of this process.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> as_engine(load({"a": [0, 1], "b": [1, 0]}), "memory")
+    MemoryEngine(2 variables, 2 rows)
+    """
+    from ibmap.engines.registry import ENGINES
+
+    if not isinstance(source, CategoricalData):
+        if not isinstance(source, Engine) or isinstance(source, type):
+            raise RequestError(f"expected a CategoricalData or an engine, not {type(source).__name__}")
+        if engine is not None and engine is not source:
+            raise RequestError("the table is behind an engine already: leave engine=None")
+        return source
+    if engine is None:
+        engine = "memory"
+    if isinstance(engine, str):
+        if engine not in ENGINES:
+            raise RequestError(f"unknown engine {engine!r}; there are {', '.join(ENGINES)}")
+        engine = ENGINES[engine]
+    made = engine if isinstance(engine, Engine) and not isinstance(engine, type) else None
+    if made is None:
+        if not callable(engine):
+            raise RequestError(
+                f"{engine!r} is no engine: give a name, an engine, or what makes one of a table"
+            )
+        made = engine(source)
+        if not isinstance(made, Engine):
+            raise RequestError(f"{engine!r} made a {type(made).__name__}, not an engine")
+    if made.schema is not source.schema and (other := source.schema.difference(made.schema)):
+        raise EngineError(f"the engine holds another table: {other}")
+    return made

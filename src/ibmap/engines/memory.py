@@ -1,24 +1,25 @@
 """The engine for a table in the memory of this process."""
 
-from collections.abc import Iterator
+from threading import local
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from ibmap._types import Ints
 from ibmap.data import CategoricalData
-from ibmap.engines.engine import Tables, as_indices, subset_batches
+from ibmap.engines.engine import EngineBase
+from ibmap.engines.questions import Questions
+from ibmap.engines.tables import Slices, Tables
 from ibmap.kernels.partition import pack_levels
 from ibmap.kernels.records import Packed, Sets
-from ibmap.kernels.tally import count_cells
+from ibmap.kernels.tables import count_tables
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would take more room than they save time
 BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
 
-Ints = NDArray[np.int64]
 
-
-class LocalCounts:
+class MemoryEngine(EngineBase):
     """Count in memory: columns as bit masks, rows split by the variables of the conditioning set.
 
     Parameters
@@ -29,53 +30,54 @@ class LocalCounts:
     Examples
     --------
     >>> from ibmap.data import load
-    >>> counts = LocalCounts(load(np.array([[0, 0], [0, 1], [1, 1], [1, 1]])))
-    >>> tables = counts.fixed(0, [1], [])
-    >>> tables.cells.T.tolist()  # slice, level of x, level of y, count
+    >>> engine = MemoryEngine(load(np.array([[0, 0], [0, 1], [1, 1], [1, 1]])))
+    >>> engine.tables(Questions.fixed(0, [1], [])).cells.T.tolist()  # slice, level of x, level of y, count
     [[0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 2]]
     """
 
     def __init__(self, data: CategoricalData) -> None:
-        self.n_rows = data.n_rows
-        self.cardinalities = data.cardinalities
-        self.packed = pack(data.codes, data.cardinalities, data.has_missing)
+        self.data, self.schema = data, data.schema
+        self.packed = pack(data.codes, data.cardinalities, data.has_missing)  #: the rows as bits, for kernels
+        self._workspaces = local()
 
-    def __repr__(self) -> str:
-        return f"LocalCounts({len(self.cardinalities)} variables, {self.n_rows} rows)"
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MemoryEngine, (self.data,)
 
-    def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Tables:
-        """Count x against each of many ys, one conditioning set."""
-        ys = self._indices(ys)
-        return self._tables(x, ys, np.zeros(len(ys), np.int64), [self._indices(given)])
+    def tables(self, questions: Questions) -> Tables:
+        """Count: one table for every y of every question."""
+        asked = questions.check(self.schema.n_variables)
+        start, cells, *slices = count_tables(
+            self.packed, self.workspace(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
+        )
+        return Tables(asked, self.schema.cardinalities, start, cells, self.schema.n_rows, Slices(*slices))
 
-    def round_robin(self, x: int, members: ArrayLike) -> Tables:
-        """Count x against each member, given the other members."""
-        members = self._indices(members)
-        return self._tables(x, members, np.arange(len(members)), [members[members != y] for y in members])
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
+        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        data = self.data
+        codes = data.codes[:, drawn_rows(rng, data.n_rows, share)]
+        return MemoryEngine(CategoricalData(codes, data.names, data.levels, data.bin_edges, data.backend))
 
-    def all_subsets(
-        self, x: int, y: int, pool: ArrayLike, max_size: int | None = None
-    ) -> Iterator[tuple[Ints, Tables]]:
-        """Count x against y given every subset of the pool, smallest first, in batches."""
-        for given in subset_batches(self._indices(pool), max_size):
-            yield given, self._tables(x, np.full(len(given), y), np.arange(len(given)), list(given))
+    def workspace(self) -> Sets:
+        """Return the buffers of the calling thread, made when it first asks."""
+        if not hasattr(self._workspaces, "sets"):
+            self._workspaces.sets = new_sets(self.schema.n_rows)
+        return self._workspaces.sets  # type: ignore[no-any-return]
 
-    def _indices(self, variables: ArrayLike) -> Ints:
-        return as_indices(variables, len(self.cardinalities))
 
-    def _tables(self, x: int, ys: Ints, which: Ints, given: list[Ints]) -> Tables:
-        """Count table t given the set ``given[which[t]]``."""
-        self._indices([x])
-        start = np.cumsum([0] + [len(g) for g in given], dtype=np.int64)
-        flat = np.concatenate([np.empty(0, np.int64), *given])
-        log_possible = np.array([np.log(self.cardinalities[g]).sum() for g in given])
-        sets = new_sets(self.n_rows)
-        first, cells = count_cells(self.packed, sets, x, ys, which, flat, start)
-        return Tables(x, ys, log_possible[which], first, cells)
+def drawn_rows(rng: np.random.Generator, n_rows: int, share: float | None = None) -> Ints:
+    """Return which rows a replicate has, in order: as many as there are, or a share of them, none twice."""
+    if share is None:
+        return np.sort(rng.integers(n_rows, size=n_rows))
+    return np.sort(rng.choice(n_rows, n_drawn(share, n_rows), replace=False))
+
+
+def n_drawn(share: float, n_rows: int) -> int:
+    """Return how many rows a share is; never all of them, or every replicate would be the table."""
+    return min(round(share * n_rows), n_rows - 1)
 
 
 def new_sets(n_rows: int) -> Sets:
-    """Make room for four partitions of the rows; every thread needs its own."""
+    """Return buffers for four partitions of the rows; every thread needs its own."""
     n = max(n_rows, 64)
     return Sets(
         np.empty((4, n), np.uint32),

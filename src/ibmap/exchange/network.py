@@ -75,12 +75,12 @@ def as_network(source: Any) -> Network:
     if isinstance(source, Graph):
         return Network(source)
     learned = getattr(source, "learned_", source)
-    graph, scores = getattr(learned, "graph", None), getattr(learned, "pair_scores", None)
+    graph, table = getattr(learned, "graph", None), getattr(learned, "edge_table", None)
     if not isinstance(graph, Graph):
         raise RequestError(f"expected a Graph or what a learner returned, not {type(source).__name__}")
-    if scores is None:
+    if table is None or not table.has_posteriors:
         return Network(graph)
-    values = [(float(scores[i, j]), float(scores[j, i])) for i, j in graph.pairs.tolist()]
+    values = [table.of_pair[i, j] for i, j in graph.pairs.tolist()]
     rows = [(math.exp((one + other) / 2), one, other) for one, other in values]
     return Network(graph, tuple(dict(zip(POSTERIORS, row, strict=True)) for row in rows))
 

@@ -14,7 +14,7 @@ from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
-    from ibmap.independence import BoundTest
+    from ibmap.scores import LocalScore
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -60,29 +60,28 @@ def score_all(data: "CategoricalData") -> Floats:
     """
     n = data.n_variables
     blankets, _ = all_structures(n)
-    rows = blanket_scores(bound_test(data), n)
+    rows = blanket_scores(bound_score(data))
     return np.asarray(sum(rows[x, blankets[:, x]] for x in range(n)))
 
 
-def blanket_scores(test: "BoundTest", n: int) -> Floats:
-    """Return Σ_y σ_xy by x and blanket (as a bit mask); blankets with x itself are NaN."""
-    from ibmap.scores.closure import closure_row
-
+def blanket_scores(score: "LocalScore") -> Floats:
+    """Return s_x by x and blanket (as a bit mask); blankets with x itself are NaN."""
+    n = score.n
     scores = np.full((n, 2**n), np.nan)
     for x in range(n):
         for mask in range(2**n):
             if not mask >> x & 1:
-                blanket = np.flatnonzero(mask >> np.arange(n) & 1)
-                scores[x, mask] = closure_row(test, x, blanket, n).sum()
+                scores[x, mask] = score.value(x, np.flatnonzero(mask >> np.arange(n) & 1))
     return scores
 
 
-def bound_test(data: "CategoricalData") -> "BoundTest":
-    """Return the Bayesian test of a table."""
-    from ibmap.engines import LocalCounts
+def bound_score(data: "CategoricalData") -> "LocalScore":
+    """Return the IB-score of a table by the Bayesian test."""
+    from ibmap.engines import as_engine
     from ibmap.independence import BayesianTest
+    from ibmap.scores import IBScore
 
-    return BayesianTest().bind(LocalCounts(data))
+    return IBScore().bind(as_engine(data), BayesianTest())
 
 
 def bits_of(pairs: Ints, n: int) -> int:
@@ -119,12 +118,10 @@ def sample_structures(
 
 def score_structures(data: "CategoricalData", adjacency: NDArray[np.bool_]) -> Floats:
     """Return the IB-score of each structure; the test is asked once about every blanket."""
-    from ibmap.scores.closure import closure_row
-
-    test, n = bound_test(data), data.n_variables
+    score, n = bound_score(data), data.n_variables
     scores = np.zeros(len(adjacency))
     for x in range(n):
         blankets, which = np.unique(adjacency[:, x], axis=0, return_inverse=True)
-        rows = [closure_row(test, x, np.flatnonzero(blanket), n).sum() for blanket in blankets]
+        rows = [score.value(x, np.flatnonzero(blanket)) for blanket in blankets]
         scores += np.array(rows)[which]
     return scores

@@ -1,6 +1,5 @@
 """Fits with their measures: what the experiments with a known truth have in common."""
 
-import math
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from time import perf_counter
@@ -87,7 +86,7 @@ def fit(learner: str, table: "CategoricalData", **options: Any) -> tuple["Graph"
         "milliseconds": milliseconds,
         "tests": learned.n_tests,
         "ascents": learned.n_iter,
-        "score": None if math.isnan(learned.score) else learned.score,
+        "score": learned.score,
     }
 
 

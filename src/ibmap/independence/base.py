@@ -1,8 +1,8 @@
 """What a test of conditional independence must offer, and the shortest ways to write one.
 
-A test is a small object with options. ``bind`` introduces it to a table once; what comes back answers the
-three shapes of question that learners ask. To bring a test of your own, pass a function to
-:class:`FunctionTest`, subclass :class:`TableTest`, or write the two protocols from scratch.
+A test is a small object with options. ``bind`` ties it to an engine once; what comes back answers the three
+shapes of question that learners ask. To bring a test of your own, pass a function to :class:`FunctionTest`,
+subclass :class:`TableTest`, or write the two protocols from scratch.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,11 +13,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.engines import Counts, Tables
+from ibmap._types import Floats, Ints
+from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.engines.questions import subset_batches
 from ibmap.errors import RequestError
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,7 @@ class Answers:
 
 
 class BoundTest(Protocol):
-    """A test that has met its table: the three shapes of question, in terms of column indices."""
+    """A test tied to an engine: the three shapes of question, in terms of column indices."""
 
     def fixed(self, x: int, ys: Ints, given: Ints) -> Answers:
         """Test x against each of many ys, one conditioning set."""
@@ -74,8 +73,8 @@ class IndependenceTest(Protocol):
         """Whether the answers hold ``log_independent`` and ``log_dependent``."""
         ...
 
-    def bind(self, counts: Counts) -> BoundTest:
-        """Meet a table."""
+    def bind(self, engine: Engine) -> BoundTest:
+        """Bind the test to an engine."""
         ...
 
 
@@ -89,9 +88,9 @@ class TableTest:
     ...     def evaluate(self, tables, cardinalities):
     ...         n = tables.n_rows.astype(float)
     ...         return Answers(independent=n < 10, strength=n)
-    >>> from ibmap.engines import LocalCounts
     >>> from ibmap.data import load
-    >>> bound = Agreement().bind(LocalCounts(load(np.eye(3, dtype=int))))
+    >>> from ibmap.engines import MemoryEngine
+    >>> bound = Agreement().bind(MemoryEngine(load(np.eye(3, dtype=int))))
     >>> bound.fixed(0, np.array([1, 2]), np.array([], dtype=int)).independent
     array([ True,  True])
     """
@@ -103,27 +102,48 @@ class TableTest:
         """Answer one question per table."""
         raise TypeError(f"{type(self).__name__} must define evaluate(tables, cardinalities)")
 
-    def bind(self, counts: Counts) -> BoundTest:
-        """Meet a table."""
-        return _BoundTableTest(self, counts)
+    def bind(self, engine: Engine) -> BoundTest:
+        """Bind the test to an engine."""
+        return BoundTableTest(self, engine)
 
 
-class _BoundTableTest:
-    def __init__(self, test: TableTest, counts: Counts) -> None:
-        self._test, self._counts = test, counts
+class BoundTableTest:
+    """A test of tables, bound to an engine: it answers any batch of questions."""
+
+    def __init__(self, test: TableTest, engine: Engine) -> None:
+        self.test, self.engine = test, engine
+        self.levels = engine.schema.cardinalities
+
+    def evaluate(self, tables: Tables) -> Answers:
+        """Answer one question per table."""
+        return self.test.evaluate(tables.closed(), self.levels)
+
+    def answers(self, questions: Questions) -> Answers:
+        """Answer a batch of questions, in one trip to the engine."""
+        return self.evaluate(ask(self.engine, questions))
 
     def fixed(self, x: int, ys: Ints, given: Ints) -> Answers:
-        return self._test.evaluate(self._counts.fixed(x, ys, given), self._counts.cardinalities)
+        """Test x against each of many ys, one conditioning set."""
+        return self.answers(Questions.fixed(x, ys, given))
 
     def round_robin(self, x: int, members: Ints) -> Answers:
-        return self._test.evaluate(self._counts.round_robin(x, members), self._counts.cardinalities)
+        """Test x against each member, given the other members: margins of one table."""
+        return self.evaluate(ask(self.engine, Questions.fixed(x, (), members)).margins())
 
     def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
-        for subsets, tables in self._counts.all_subsets(x, y, pool, max_size):
-            found = np.flatnonzero(self._test.evaluate(tables, self._counts.cardinalities).independent)
+        """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
+        for subsets in subset_batches(np.asarray(pool, np.int64), max_size):
+            found = np.flatnonzero(self.answers(Questions.subsets(x, y, subsets)).independent)
             if len(found):
                 return np.asarray(subsets[found[0]])
         return None
+
+    def closure_tables(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Tables:
+        """Count each x against everything outside its blanket, given the blanket: one trip.
+
+        The tables of the members, each given the others, are margins of these.
+        """
+        return ask(self.engine, Questions.rows(xs, blankets, len(self.levels)))
 
 
 class FunctionTest:
@@ -149,8 +169,8 @@ class FunctionTest:
         self.function = function
         self.name = name or f"function {getattr(function, '__name__', type(function).__name__)}"
 
-    def bind(self, counts: Counts | None) -> BoundTest:
-        """Meet a table; the function knows its own."""
+    def bind(self, engine: Engine | None) -> BoundTest:
+        """Return the bound test; the function knows its own table."""
         return PairwiseTest(lambda x, y, given: float(self.function(x, y, given)))
 
 

@@ -1,26 +1,24 @@
 """The Bayesian test of conditional independence (SPEC section 1): options in, log posteriors out."""
 
 from copy import copy
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ibmap.engines import Counts
-from ibmap.engines.engine import as_indices, subset_batches
+from ibmap._types import Floats, Ints
+from ibmap.data import Schema
+from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.engines.memory import new_sets
+from ibmap.engines.questions import as_indices, subset_batches
 from ibmap.errors import RequestError
-from ibmap.independence.base import Answers
+from ibmap.independence.base import Answers, BoundTableTest
 from ibmap.kernels import questions as _questions
 from ibmap.kernels.bayes_model import Model, Scratch, fill_table
 from ibmap.kernels.cells import posteriors_of_tables
 from ibmap.kernels.records import Sets
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 COUNTS = 1 << 16  #: counts that are made before they are scored
-ROOM = 1 << 14  #: numbers that merging slices may take without allocating
+BUFFER = 1 << 14  #: numbers that merging slices may take without allocating
 MOST_TOTALS = 1 << 21  #: numbers that tables of log Γ may hold for the sake of the totals of slices
 TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
 
@@ -47,10 +45,10 @@ class BayesianTest:
 
     Examples
     --------
-    >>> from ibmap.engines import LocalCounts
+    >>> from ibmap.engines import MemoryEngine
     >>> from ibmap.data import load
     >>> table = np.repeat([[0, 0], [1, 1]], 4, axis=0)
-    >>> answers = BayesianTest().bind(LocalCounts(load(table))).fixed(0, [1], [])
+    >>> answers = BayesianTest().bind(MemoryEngine(load(table))).fixed(0, [1], [])
     >>> answers.independent, np.exp(answers.log_dependent).round(4)
     (array([False]), array([0.9717]))
     """
@@ -85,8 +83,11 @@ class BayesianTest:
     def __repr__(self) -> str:
         return f"<{self.name} test>"
 
-    def bind(self, counts: Counts) -> "BoundBayesianTest":
-        """Meet a table: tabulate the log-gamma function for its prior counts."""
+    def bind(self, engine: Engine) -> "BoundBayesianTest":
+        """Bind the test to an engine: tabulate the log-gamma function for its prior counts.
+
+        Rows in the memory of this process are counted and scored by compiled kernels in one go.
+        """
         for option, values in (
             ("combine", ("slices", "global")),
             ("slices", ("observed", "all")),
@@ -96,48 +97,59 @@ class BayesianTest:
                 raise RequestError(
                     f"{option} must be {' or '.join(map(repr, values))}, not {getattr(self, option)!r}"
                 )
-        return BoundBayesianTest(self, counts)
+        if isinstance(engine, MemoryEngine):
+            return CompiledBayesianTest(self, engine)
+        return BoundBayesianTest(self, engine)
 
 
-class BoundBayesianTest:
-    """The Bayesian test on one table. Not for several threads at once: :meth:`workspace` makes more room."""
+class BoundBayesianTest(BoundTableTest):
+    """The Bayesian test of tables, from whatever engine they come."""
 
-    def __init__(self, test: BayesianTest, counts: Counts) -> None:
-        self.counts = counts
-        self.model = _model(test, counts)
+    def __init__(self, test: BayesianTest, engine: Engine) -> None:
+        self.engine = engine
+        self.levels = engine.schema.cardinalities
+        self.model = _model(test, engine.schema)
         self.ties_are_independent = test.ties == "independent"
+        self.scratch = _scratch(len(self.levels), int(self.levels.max(initial=1)))
+
+    def evaluate(self, tables: Tables) -> Answers:
+        """Answer one question per table."""
+        yes, no, xs = np.empty(len(tables)), np.empty(len(tables)), tables.x
+        posteriors_of_tables(
+            self.model, self.scratch, xs, tables.y, tables.log_possible, tables.start, tables.cells, yes, no
+        )
+        return self._answers(xs, tables.y, yes, no)
+
+    def log_threshold(self, x: int | Ints, ys: Ints) -> Floats:
+        """Return what log Pr(x ⊥ y) must exceed for x and y to count as independent."""
+        log_prior = self.model.log_prior
+        at_prior = np.full(ys.size, log_prior[0, 0]) if len(log_prior) == 1 else log_prior[x, ys]
+        return at_prior + (-TIE if self.ties_are_independent else TIE)
+
+    def _answers(self, x: int | Ints, ys: Ints, yes: Floats, no: Floats) -> Answers:
+        return Answers(yes > self.log_threshold(x, ys), no - yes, yes, no)
+
+
+class CompiledBayesianTest(BoundBayesianTest):
+    """The Bayesian test on bits in memory. Not for several threads at once: :meth:`for_thread` copies it."""
+
+    def __init__(self, test: BayesianTest, engine: MemoryEngine) -> None:
+        super().__init__(test, engine)
+        self.packed = engine.packed
         self.sets, self.scratch = self.workspace()
 
     def workspace(self) -> tuple[Sets, Scratch]:
-        """Make room for one thread."""
-        packed = self.counts.packed
-        n_levels = int(self.counts.cardinalities.max(initial=1))
+        """Return new buffers for one thread."""
+        blocks, n_rows = self.packed.blocks, self.packed.n_rows
         widest, stride = 8, 8
-        if packed is not None and len(packed.blocks):
-            widest += int(((packed.blocks[:, 0] - 1) * packed.blocks[:, 4]).max())
-            stride += int(packed.blocks[:, 4].max())
-        n_sets = max(2, COUNTS // (widest + 64))
-        counted = (
-            np.empty((n_sets, widest + 64), np.int32),
-            np.empty(n_sets, np.int64),
-            np.zeros(2, np.int64),
-        )
-        counts = (np.empty(widest, np.int32), np.empty(widest, np.int32), np.empty(stride, np.int32))
-        log_odds = (np.empty(stride), np.empty(stride), np.empty(stride), np.empty(stride))
-        n = len(self.counts.cardinalities)
-        by_level, members, room = (
-            np.zeros(n_levels, np.int64),
-            np.empty(n, np.int64),
-            np.empty(ROOM, np.int64),
-        )
-        factors = np.empty(max(1, self.counts.n_rows))
-        scratch = Scratch(
-            *counted, *counts, *log_odds, by_level, members, room, factors, np.empty(n), np.empty(n)
-        )
-        return new_sets(self.counts.n_rows), scratch
+        if len(blocks):
+            widest += int(((blocks[:, 0] - 1) * blocks[:, 4]).max())
+            stride += int(blocks[:, 4].max())
+        n_levels = int(self.levels.max(initial=1))
+        return new_sets(n_rows), _scratch(len(self.levels), n_levels, n_rows, widest, stride)
 
-    def with_own_room(self) -> "BoundBayesianTest":
-        """Return the same test for another thread."""
+    def for_thread(self) -> "CompiledBayesianTest":
+        """Return the same test with buffers of its own, for another thread."""
         other = copy(self)
         other.sets, other.scratch = self.workspace()
         return other
@@ -145,74 +157,60 @@ class BoundBayesianTest:
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
         """Test x against each of many ys, one conditioning set."""
         ys, given = self._indices(x, ys), self._indices(x, given)
-        packed, yes, no = self.counts.packed, np.empty(ys.size), np.empty(ys.size)
-        if packed is None:
-            return self._from_tables(self.counts.fixed(x, ys, given))
-        _questions.fixed_posteriors(packed, self.sets, self.model, self.scratch, x, ys, given, yes, no)
+        yes, no = np.empty(ys.size), np.empty(ys.size)
+        _questions.fixed_posteriors(self.packed, self.sets, self.model, self.scratch, x, ys, given, yes, no)
         return self._answers(x, ys, yes, no)
 
     def round_robin(self, x: int, members: ArrayLike) -> Answers:
         """Test x against each member, given the other members."""
         members = self._indices(x, members)
-        packed, yes, no = self.counts.packed, np.empty(members.size), np.empty(members.size)
-        if packed is None:
-            return self._from_tables(self.counts.round_robin(x, members))
-        _questions.round_robin(packed, self.sets, self.model, self.scratch, x, members, yes, no)
+        yes, no = np.empty(members.size), np.empty(members.size)
+        _questions.round_robin(self.packed, self.sets, self.model, self.scratch, x, members, yes, no)
         return self._answers(x, members, yes, no)
 
     def all_subsets(self, x: int, y: int, pool: ArrayLike, max_size: int | None = None) -> Ints | None:
         """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
-        pool, packed = self._indices(x, pool), self.counts.packed
-        self._indices(x, [y])
-        if packed is None:
-            for given, tables in self.counts.all_subsets(x, y, pool, max_size):
-                found = np.flatnonzero(self._from_tables(tables).independent)
-                if len(found):
-                    return np.asarray(given[found[0]])
-            return None
+        pool, _ = self._indices(x, pool), self._indices(x, [y])
         threshold = self.log_threshold(x, np.array([y]))
         for given in subset_batches(pool, max_size):
             found_at = _questions.first_separating(
-                packed, self.sets, self.model, self.scratch, x, y, given, threshold
+                self.packed, self.sets, self.model, self.scratch, x, y, given, threshold
             )
             if found_at >= 0:
                 return np.asarray(given[found_at])
         return None
 
     def _indices(self, x: int, others: ArrayLike) -> Ints:
-        n = len(self.counts.cardinalities)
-        as_indices([x], n)
-        return as_indices(others, n)
-
-    def _from_tables(self, tables: Any) -> Answers:
-        """Score tables from an engine that does not hold the rows as bits here."""
-        yes, no = np.empty(len(tables)), np.empty(len(tables))
-        posteriors_of_tables(
-            self.model,
-            self.scratch,
-            tables.x,
-            tables.y,
-            tables.log_possible,
-            tables.start,
-            tables.cells,
-            yes,
-            no,
-        )
-        return self._answers(tables.x, tables.y, yes, no)
-
-    def log_threshold(self, x: int, ys: Ints) -> Floats:
-        """Return what log Pr(x ⊥ y) must exceed for x and y to count as independent."""
-        log_prior = self.model.log_prior
-        at_prior = np.full(ys.size, log_prior[0, 0]) if len(log_prior) == 1 else log_prior[x, ys]
-        return at_prior + (-TIE if self.ties_are_independent else TIE)
-
-    def _answers(self, x: int, ys: Ints, yes: Floats, no: Floats) -> Answers:
-        return Answers(yes > self.log_threshold(x, ys), no - yes, yes, no)
+        as_indices([x], len(self.levels))
+        return as_indices(others, len(self.levels))
 
 
-def _model(test: BayesianTest, counts: Counts) -> Model:
+def _scratch(n: int, n_levels: int, n_rows: int = 1, widest: int = 8, stride: int = 8) -> Scratch:
+    """Return buffers for n variables; for tables of cells the defaults do, for bits a block must fit."""
+    n_sets = max(2, COUNTS // (widest + 64)) if n_rows > 1 else 1
+    return Scratch(
+        np.empty((n_sets, widest + 64), np.int32),
+        np.empty(n_sets, np.int64),
+        np.zeros(2, np.int64),
+        np.empty(widest, np.int32),
+        np.empty(widest, np.int32),
+        np.empty(stride, np.int32),
+        np.empty(stride),
+        np.empty(stride),
+        np.empty(stride),
+        np.empty(stride),
+        np.zeros(n_levels, np.int64),
+        np.empty(n, np.int64),
+        np.empty(BUFFER, np.int64),
+        np.empty(max(1, n_rows)),
+        np.empty(n),
+        np.empty(n),
+    )
+
+
+def _model(test: BayesianTest, schema: Schema) -> Model:
     """Number the distinct cardinalities and tabulate log Γ for every prior count that they need."""
-    levels = counts.cardinalities
+    levels = schema.cardinalities
     distinct, kind = np.unique(levels, return_inverse=True)
     rows = np.repeat(distinct[:, None].astype(float), len(distinct), axis=1)
     columns = rows.T
@@ -220,10 +218,10 @@ def _model(test: BayesianTest, counts: Counts) -> Model:
     totals = (cell * rows * columns, margin * rows)
     parameters = {*cell.ravel().tolist(), *margin.ravel().tolist()}
     with_totals = parameters.union(totals[0].ravel().tolist(), totals[1].ravel().tolist())
-    if len(with_totals) * counts.n_rows <= MOST_TOTALS:
+    if len(with_totals) * schema.n_rows <= MOST_TOTALS:
         parameters = with_totals
     ascending = sorted(parameters)
-    tables = np.empty((len(ascending), counts.n_rows + 1))
+    tables = np.empty((len(ascending), schema.n_rows + 1))
     for parameter, table in zip(ascending, tables, strict=True):
         fill_table(parameter, table)
 

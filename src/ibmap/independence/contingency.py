@@ -66,10 +66,10 @@ class ChiSquareTest(_ClassicalTest):
 
     Examples
     --------
-    >>> from ibmap.engines import LocalCounts
+    >>> from ibmap.engines import MemoryEngine
     >>> from ibmap.data import load
     >>> table = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [30, 10, 10, 30], axis=0)
-    >>> answers = ChiSquareTest().bind(LocalCounts(load(table))).fixed(0, [1], [])
+    >>> answers = ChiSquareTest().bind(MemoryEngine(load(table))).fixed(0, [1], [])
     >>> answers.statistic, answers.p_value.round(6)
     (array([20.]), array([8.e-06]))
     """

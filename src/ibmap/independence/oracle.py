@@ -5,7 +5,7 @@ from math import log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.engines import Counts
+from ibmap.engines import Engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence.base import Answers, BoundTest, PairwiseTest, answers_from_posteriors
@@ -40,14 +40,14 @@ class OracleTest:
         """What provenance shows."""
         return f"oracle of {self.graph!r}"
 
-    def bind(self, counts: Counts | None) -> BoundTest:
+    def bind(self, engine: Engine | None) -> BoundTest:
         """Check that the table has the variables of the graph."""
         if not 0 < self.doubt < 0.5:
             raise RequestError(f"doubt must lie between 0 and 0.5, not {self.doubt}")
-        if counts is not None and len(counts.cardinalities) != self.graph.n_variables:
+        if engine is not None and engine.schema.n_variables != self.graph.n_variables:
             raise RequestError(
                 f"the oracle's graph has {self.graph.n_variables} variables, "
-                f"the table {len(counts.cardinalities)}"
+                f"the table {engine.schema.n_variables}"
             )
         return _BoundOracle(self.graph, self.doubt)
 

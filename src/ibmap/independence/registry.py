@@ -34,5 +34,5 @@ def as_test(choice: object) -> IndependenceTest:
     if callable(choice) and not isinstance(choice, type):
         return FunctionTest(choice)
     raise RequestError(
-        f"{choice!r} is not a test: give a name, an object with bind(counts), or a function of (x, y, given)"
+        f"{choice!r} is not a test: give a name, an object with bind(engine), or a function of (x, y, given)"
     )

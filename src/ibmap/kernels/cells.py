@@ -30,7 +30,7 @@ def posterior_of_cells(
         model.tables[model.margin[b, a]],
     )
     column = scratch.by_level
-    factors = np.empty(cells[0, end - 1] + 1 if end > begin else 0)
+    factors, n_slices = np.empty(cells[0, end - 1] + 1 if end > begin else 0), 0
     while begin < end:
         k, n, d, row, level = cells[0, begin], np.int64(0), 0.0, 0, cells[1, begin]
         i = begin
@@ -48,18 +48,19 @@ def posterior_of_cells(
         for j in range(begin, i):
             d -= by_column[column[cells[2, j]]]
             column[cells[2, j]] = 0
-        factors[k] = d + log_prior_ratio(model, x, y, n) if n > 1 else 0.0
+        factors[n_slices] = d + log_prior_ratio(model, x, y, n) if n > 1 else 0.0
+        n_slices += 1
         begin = i
     if not model.every_slice:
-        log_possible = math.log(max(factors.size, 1))
-    return posterior_from(model, log_prior_of(model, x, y), factors, factors.size, log_possible)
+        log_possible = math.log(max(n_slices, 1))
+    return posterior_from(model, log_prior_of(model, x, y), factors, n_slices, log_possible)
 
 
 @allocating_kernel
 def posteriors_of_tables(
     model: Model,
     scratch: Scratch,
-    x: int,
+    xs: Ints,
     ys: Ints,
     log_possible: Floats,
     start: Ints,
@@ -70,7 +71,7 @@ def posteriors_of_tables(
     """Score a batch of tables, from whatever engine they come."""
     for t in range(ys.size):
         independent[t], dependent[t] = posterior_of_cells(
-            model, scratch, x, ys[t], cells, start[t], start[t + 1], log_possible[t]
+            model, scratch, xs[t], ys[t], cells, start[t], start[t + 1], log_possible[t]
         )
 
 

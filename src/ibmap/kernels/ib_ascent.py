@@ -176,14 +176,14 @@ def keep(state: State, x: int, y: int, tried: Ints) -> None:
         sigma[y, j] = rows[1, j]
     lowest[x], lowest[y] = -np.inf, -np.inf
     state.row_sum[x], state.row_sum[y] = total(rows[0]), total(rows[1])
-    forgive(state, tried)
+    clear_tried(state, tried)
     for i in range(lowest.size):
         if lowest[i] == -np.inf:
             minimum_of_row(state, i)
 
 
 @inline
-def forgive(state: State, tried: Ints) -> None:
+def clear_tried(state: State, tried: Ints) -> None:
     """Let the pairs that were tried in vain be proposed again."""
     for k in range(0, tried.size, 2):
         state.flags[tried[k], tried[k + 1]] &= ~np.uint8(TRIED)
@@ -231,7 +231,7 @@ def ascend(
     while step < log.shape[0] and n_proposals < budget:
         x, y = least_credible_pair(state)  # Algorithm 2, line 1
         if x < 0 or 2 * n_tried >= tried.size:
-            forgive(state, tried[: 2 * n_tried])
+            clear_tried(state, tried[: 2 * n_tried])
             return step, n_proposals, np.int64(-1)  # Algorithm 1, line 7
         flip(state, x, y)  # Algorithm 2, line 2
         for which, v in enumerate((x, y)):
@@ -249,3 +249,42 @@ def ascend(
             tried[2 * n_tried], tried[2 * n_tried + 1] = x, y
             n_tried += 1
     return step, n_proposals, n_tried
+
+
+# The same steps for searches in Python: an inline function that Python calls is compiled in every process.
+
+
+@kernel
+def propose(state: State) -> tuple[int, int]:
+    """Algorithm 2, line 1."""
+    return least_credible_pair(state)
+
+
+@kernel
+def flip_pair(state: State, x: int, y: int) -> None:
+    """Algorithm 2, line 2."""
+    flip(state, x, y)
+
+
+@kernel
+def keep_flip(state: State, x: int, y: int, tried: Ints) -> None:
+    """Make the rows that were tried the current ones."""
+    keep(state, x, y, tried)
+
+
+@kernel
+def reject_flip(state: State, x: int, y: int) -> None:
+    """Take a flip back."""
+    reject(state, x, y)
+
+
+@kernel
+def clear_tried_pairs(state: State, tried: Ints) -> None:
+    """Let the pairs that were tried in vain be proposed again."""
+    clear_tried(state, tried)
+
+
+@kernel
+def sum_in_order(row: Floats) -> float:
+    """Sum in one fixed order."""
+    return total(row)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.kernels.jit import allocating_kernel, inline
-from ibmap.kernels.partition import slices_of, split
+from ibmap.kernels.partition import split
 from ibmap.kernels.popcount import add_64, add_256, count_8, count_32, popcount
 from ibmap.kernels.records import Ints, Packed, Sets
 
@@ -102,36 +102,16 @@ def cells_of(
 ) -> tuple[Ints, int]:
     """Append the observed cells of y against the sets of (slice, x): rows slice, x, y, count of ``cells``.
 
-    Slices without a row that knows y are skipped. Returns (cells, perhaps in a larger array; their number).
+    Slices without a row that knows y have none. Returns (cells, perhaps in a larger array; their number).
     """
     n_cells = split(packed, sets, np.int64(2), sets.child[2, n_slices], spare, y)
     child, code, size = sets.child[spare], sets.code[spare], sets.size[spare]
     while n + n_cells > cells.shape[1]:
         cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
-    observed = 0
     for k in range(n_slices):
-        begin = n
         for s in range(sets.child[2, k], sets.child[2, k + 1]):
             for c in range(child[s], child[s + 1]):
-                cells[0, n], cells[1, n] = observed, sets.code[2, s]
+                cells[0, n], cells[1, n] = k, sets.code[2, s]
                 cells[2, n], cells[3, n] = code[c], size[c]
                 n += 1
-        observed += n > begin
     return cells, n
-
-
-@allocating_kernel
-def count_cells(
-    packed: Packed, sets: Sets, x: int, ys: Ints, which: Ints, given: Ints, start: Ints
-) -> tuple[Ints, Ints]:
-    """Observed cells of x against each ``ys[t]`` given set ``which[t]``: (first of each table, cells)."""
-    cells = np.empty((4, 1024), np.int64)
-    first = np.zeros(ys.size + 1, np.int64)
-    n, here, n_slices, current = 0, 0, 0, -1
-    for t in range(ys.size):
-        if which[t] != current:
-            current = which[t]
-            here, n_slices = slices_of(packed, sets, x, given[start[current] : start[current + 1]])
-        cells, n = cells_of(packed, sets, n_slices, 1 - here, ys[t], cells, n)
-        first[t + 1] = n
-    return first, cells[:, :n].copy()

@@ -1,36 +1,36 @@
-"""How often does an edge come back when the rows are drawn anew?"""
+"""How often is a pair adjacent in networks learned from resampled rows?"""
 
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from inspect import signature
 from threading import Event
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ibmap._parallel import result_of
+from ibmap._parallel import n_threads, result_of
 from ibmap._random import RandomState, generator
-from ibmap.data import CategoricalData
+from ibmap._types import Ints
+from ibmap.engines import Engine, Source, as_engine
+from ibmap.engines.memory import n_drawn
 from ibmap.errors import DataError, RequestError
-from ibmap.learners.ibmap_hc import threads
 from ibmap.results.bootstrapped import Bootstrapped
 from ibmap.results.learned import Learned
 
-Ints = NDArray[np.int64]
-
 
 def bootstrap(
-    data: CategoricalData,
-    learn: Callable[[CategoricalData], Learned],
+    data: Source,
+    learn: Callable[[Engine], Learned],
     *,
+    engine: Any = None,
     n_replicates: int = 100,
     random_state: RandomState = None,
     subsample: float | None = None,
     n_jobs: int | None = None,
     advance: Callable[[int, int], object] | None = None,
 ) -> Bootstrapped:
-    """Learn from the table, and from tables whose rows are drawn from it.
+    """Learn from the table, and from tables whose rows are resampled from it.
 
     Every replicate keeps the levels of the whole table, also those that none of its rows has: the number of
     levels is part of the question, not of the sample.
@@ -42,11 +42,13 @@ def bootstrap(
 
     Parameters
     ----------
-    data : CategoricalData
-        The table.
+    data : CategoricalData or Engine
+        The table, or an engine that holds it.
     learn : callable
-        A learner: from a table to what it has learned. If it takes a ``callback``, as ibmap's learners do,
+        A learner: from an engine to what it has learned. If it takes a ``callback``, as ibmap's learners do,
         Ctrl-C does not wait for the replicates that other threads are at.
+    engine : Engine, callable, str or None
+        Who counts, and resamples; see :func:`ibmap.engines.as_engine`.
     n_replicates : int
         How many tables to draw.
     random_state : int, Generator or None
@@ -69,42 +71,43 @@ def bootstrap(
     """
     if not isinstance(n_replicates, int | np.integer) or n_replicates < 1:
         raise RequestError(f"n_replicates must be 1 or more, a whole number, not {n_replicates!r}")
-    if not data.n_rows:
+    counting = as_engine(data, engine)
+    if not counting.schema.n_rows:
         raise DataError("there are no rows to draw from")
-    _check_share(subsample, data.n_rows)
+    _check_share(subsample, counting.schema.n_rows)
     seeds = generator(random_state).spawn(int(n_replicates))
-    n_threads = min(threads(n_jobs), n_replicates)
-    learned, found = learn(data), []
-    with closing(_replicates(data, learn, seeds, n_threads, subsample)) as replicates:
+    threads = min(n_threads(n_jobs), n_replicates)
+    learned, found = learn(counting), []
+    with closing(_replicates(counting, learn, seeds, threads, subsample)) as replicates:
         for pairs in replicates:
             found.append(pairs)
             if advance:
                 advance(len(found), int(n_replicates))
-    n = max(data.n_variables, 1)
+    n = max(counting.schema.n_variables, 1)
     keys, hits = np.unique(np.concatenate(found) @ np.array([n, 1]), return_counts=True)
     pairs = np.stack(np.divmod(keys, n), axis=1)
     return Bootstrapped(learned, int(n_replicates), pairs, hits, subsample)
 
 
 def _replicates(
-    data: CategoricalData,
+    engine: Engine,
     learn: Callable[..., Learned],
     seeds: Sequence[np.random.Generator],
-    n_threads: int,
+    threads: int,
     subsample: float | None,
 ) -> Generator[Ints]:
     """Yield the edges of every replicate, in the order of the seeds."""
-    if n_threads == 1:
-        yield from (learn(resampled(data, rng, subsample)).graph.pairs for rng in seeds)
+    if threads == 1:
+        yield from (learn(engine.resampled(rng, subsample)).graph.pairs for rng in seeds)
         return
     over = Event()
     callback = signature(learn).parameters.get("callback")
     heard = {} if callback is None or callback.default is not None else {"callback": lambda _: over.is_set()}
 
     def edges_of(rng: np.random.Generator) -> Ints:
-        return learn(resampled(data, rng, subsample), **heard).graph.pairs
+        return learn(engine.resampled(rng, subsample), **heard).graph.pairs
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         try:
             for future in [pool.submit(edges_of, rng) for rng in seeds]:
                 yield result_of(future)
@@ -113,28 +116,10 @@ def _replicates(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def resampled(
-    data: CategoricalData, rng: np.random.Generator, subsample: float | None = None
-) -> CategoricalData:
-    """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
-    if subsample is None:
-        rows = rng.integers(data.n_rows, size=data.n_rows)
-    else:
-        rows = rng.choice(data.n_rows, _n_drawn(subsample, data.n_rows), replace=False)
-    return CategoricalData(
-        data.codes[:, np.sort(rows)], data.names, data.levels, data.bin_edges, data.backend
-    )
-
-
-def _n_drawn(subsample: float, n_rows: int) -> int:
-    """Return how many rows a share is; never all of them, or every replicate would be the table."""
-    return min(round(subsample * n_rows), n_rows - 1)
-
-
 def _check_share(subsample: float | None, n_rows: int) -> None:
     if subsample is None:
         return
     if isinstance(subsample, bool) or not isinstance(subsample, float | np.floating) or not 0 < subsample < 1:
         raise RequestError(f"subsample must lie between 0 and 1, as 0.63 does, not {subsample!r}")
-    if _n_drawn(subsample, n_rows) < 2:
+    if n_drawn(subsample, n_rows) < 2:
         raise RequestError(f"subsample={subsample!r} leaves fewer than 2 of {n_rows} rows: take more")

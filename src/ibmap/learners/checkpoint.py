@@ -1,4 +1,4 @@
-"""Long searches survive: the flips so far and the pairs tried since, in a small file; σ follows from them."""
+"""Long searches survive: the flips so far, in a small file; rows of evidence follow from the blankets."""
 
 import hashlib
 import json
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from ibmap._files import write_whole
-from ibmap.data import CategoricalData
+from ibmap.data import Schema
 from ibmap.errors import DataError, RequestError
-from ibmap.independence import IndependenceTest
 from ibmap.results.learned import Step
-from ibmap.scores import IBScore
+from ibmap.results.provenance import Provenance
+from ibmap.search import Running
 
 FORMAT = "ibmap-checkpoint"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,18 @@ class Keeper:
         """Seconds that earlier runs have spent."""
         return float(self._found["seconds"]) if self._found else 0.0
 
-    def restore(self, score: IBScore, history: list[Step], names: tuple[str, ...]) -> bool:
+    def restore(self, running: Running, history: list[Step], names: tuple[str, ...]) -> bool:
         """Do the flips of earlier runs at once; tell whether the search had come to its end."""
         if self._found is None:
             return False
         for x, y, added, gain, value in self._found["steps"]:
             history.append(Step(len(history) + 1, names[x], names[y], bool(added), gain, value))
-        flips = [(x, y) for x, y, *_ in self._found["steps"]]
-        score.replay(flips, self._found["n_tests"], self._found.get("tried", []))
+        running.restore([(x, y) for x, y, *_ in self._found["steps"]], self._found)
         return bool(self._found["finished"])
 
-    def save(self, score: IBScore, history: list[Step], index: Any, *, finished: bool, at_once: bool) -> None:
+    def save(
+        self, running: Running, history: list[Step], index: Any, *, finished: bool, at_once: bool
+    ) -> None:
         """Save the search if it is time, or at once."""
         if not at_once and perf_counter() < self._due:
             return
@@ -74,8 +75,7 @@ class Keeper:
             "fingerprint": self._fingerprint,
             "finished": finished,
             "seconds": self.seconds + perf_counter() - self._began,
-            "n_tests": int(score.n_tests),
-            "tried": score.tried,
+            **running.saved(),
             "steps": [[index(s.x), index(s.y), s.added, s.gain, s.score] for s in history],
         }
         write_whole(self._path, json.dumps(content) + "\n")
@@ -84,22 +84,23 @@ class Keeper:
 
 def keeper_of(
     checkpoint: Checkpoint | str | PathLike[str] | None,
-    data: CategoricalData,
-    test: IndependenceTest,
+    schema: Schema,
+    provenance: Provenance,
     *more: Any,
 ) -> Keeper | None:
-    """Return who saves the search of this table, test and options; None if nobody was asked to."""
+    """Return who saves the search in this table by these means; None if nobody was asked to."""
     if checkpoint is None:
         return None
     if not isinstance(checkpoint, Checkpoint):
         checkpoint = Checkpoint(checkpoint)
-    return Keeper(checkpoint, fingerprint(data, test, *more), data.n_variables)
+    return Keeper(checkpoint, fingerprint(schema, provenance, *more), schema.n_variables)
 
 
-def fingerprint(data: CategoricalData, test: IndependenceTest, *more: Any) -> str:
+def fingerprint(schema: Schema, provenance: Provenance, *more: Any) -> str:
     """Return a digest of all that decides the search; tests of your own are known by their names."""
-    prior = getattr(test, "prior", None)
-    digest = hashlib.sha256(json.dumps([data.digest(), test.name, more]).encode())
+    prior = getattr(provenance.test, "prior", None)
+    how = provenance.to_dict(schema.names)
+    digest = hashlib.sha256(json.dumps([schema.digest, how, more], default=str).encode())
     digest.update(b"" if prior is None else np.asarray(prior, dtype=np.float64).tobytes())
     return digest.hexdigest()
 

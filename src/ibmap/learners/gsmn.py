@@ -1,32 +1,39 @@
 """GSMN: grow and shrink the Markov blanket of every variable (Bromberg, Margaritis and Honavar 2009)."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data import CategoricalData
-from ibmap.engines import Counts
+from ibmap.engines import Source
 from ibmap.independence import BoundTest
-from ibmap.learners.compiled_blanket import compiled_finders
-from ibmap.learners.local_to_global import Callback, Found, learn_locally, ranked
+from ibmap.independence.bayesian import CompiledBayesianTest
+from ibmap.kernels import gsmn as _gsmn
+from ibmap.kernels.odds import SMALL, OddsRoom
+from ibmap.kernels.records import Packed
+from ibmap.learners.local_to_global import Callback, Finder, Found, learn_locally, ranked
 from ibmap.results.learned import Learned
+
+MOST_BYTES = 1 << 27  #: larger tables are not unpacked into bytes
+LOWEST_PRIOR = -600.0  #: log of a prior that can be inverted
 
 
 def gsmn(
-    data: CategoricalData,
+    data: Source,
     test: object = None,
     *,
     symmetry: str = "or",
     n_jobs: int | None = None,
     callback: Callback = None,
-    counts: Counts | None = None,
+    engine: Any = None,
 ) -> Learned:
     """Learn a Markov network by growing and shrinking the blanket of every variable.
 
-    The options are those of :class:`ibmap.GSMN`; ``counts`` is an engine that counts instead of the one in
-    memory. ``n_tests`` counts the tests that the algorithm needs one after the other: those of a scan up to
-    the one that ends it, though a batch may answer more. ``n_iter`` is the number of variables.
+    The options are those of :class:`ibmap.GSMN`; ``data`` is a table, or an engine that holds one.
+    ``n_tests`` counts the tests that the algorithm needs one after the other: those of a scan up to the one
+    that ends it, though a batch may answer more. ``n_iter`` is the number of variables.
 
     Examples
     --------
@@ -40,15 +47,19 @@ def gsmn(
     return learn_locally(
         data,
         test,
-        lambda tests: (
-            compiled_finders(tests) or [partial(blanket, test, n=data.n_variables) for test in tests]
-        ),
-        learner="gsmn" if symmetry == "or" else f"gsmn(symmetry={symmetry})",
+        finders,
+        learner="gsmn",
+        options={} if symmetry == "or" else {"symmetry": symmetry},
         symmetry=symmetry,
         n_jobs=n_jobs,
         callback=callback,
-        counts=counts,
+        engine=engine,
     )
+
+
+def finders(tests: Sequence[BoundTest], n: int) -> list[Finder]:
+    """Return functions that find blankets, one for each thread; compiled where test and table allow."""
+    return compiled_finders(tests) or [partial(blanket, test, n=n) for test in tests]
 
 
 def blanket(test: BoundTest, x: int, n: int) -> Found:
@@ -75,3 +86,76 @@ def blanket(test: BoundTest, x: int, n: int) -> Found:
 def _first(truth: NDArray[np.bool_]) -> int | None:
     """Return the position of the first True; None if there is none."""
     return int(np.argmax(truth)) if truth.any() else None
+
+
+def compiled_finders(tests: Sequence[BoundTest]) -> list[Finder] | None:
+    """Return functions that find blankets, one for each thread; None if the test has no compiled route."""
+    test = tests[0]
+    if not isinstance(test, CompiledBayesianTest):
+        return None
+    packed, model = test.packed, test.model
+    if (
+        packed.loose.size
+        or not (packed.levels <= 2).all()
+        or not ((packed.levels == 2).all() or test.ties_are_independent)  # a constant ties with everything
+        or model.log_prior.shape[0] > 1
+        or model.log_prior[0, 0] < LOWEST_PRIOR
+        or model.one_factor
+        or not 0 < packed.n_rows * len(packed.levels) < MOST_BYTES
+    ):
+        return None
+    rows = levels_of_rows(packed)
+    return [_Blankets(one, rows).find for one in tests if isinstance(one, CompiledBayesianTest)]
+
+
+def levels_of_rows(packed: Packed) -> NDArray[np.uint8]:
+    """Return who has the last level as bytes, one row of the table after the other, padded to 64 columns."""
+    bits = packed.level_bits[packed.first + packed.levels - 1].view(np.uint8)
+    columns = np.unpackbits(bits, axis=1, count=packed.n_rows, bitorder="little")
+    rows = np.zeros((packed.n_rows, -(-len(columns) // 64) * 64), np.uint8)
+    rows[:, : len(columns)] = columns.T
+    return rows
+
+
+class _Blankets:
+    """Finds blankets, with the buffers of one thread."""
+
+    def __init__(self, test: CompiledBayesianTest, rows: NDArray[np.uint8]) -> None:
+        self._test, self._rows = test, rows
+        n_rows, width = rows.shape
+        n_slots = 1 << max(4, (2 * n_rows - 1).bit_length())
+        self._buffers = _gsmn.BlanketRoom(
+            OddsRoom(
+                np.empty(width),
+                np.empty(width, np.uint8),
+                np.empty((2, width), np.int32),
+                np.empty((SMALL, SMALL, SMALL * SMALL)),
+                np.empty((SMALL, SMALL), bool),
+            ),
+            np.zeros((n_rows, _gsmn.NEAR), np.uint8),
+            np.empty(_gsmn.MOST + 1, np.int64),
+            np.empty(_gsmn.MOST + 1, np.int64),
+            np.empty(len(test.levels), np.uint8),
+            np.empty(n_rows, np.uint64),
+            np.empty((2, n_rows), np.int64),
+            np.empty(n_slots, np.int64),
+            np.empty(n_rows, np.int64),
+            np.empty(n_rows + 1),
+        )
+
+    def find(self, x: int) -> Found:
+        """Return the blanket of x and the number of tests."""
+        test, buffers = self._test, self._buffers
+        packed, n = test.packed, len(test.levels)
+        candidates, independent = ranked(test, x, n)
+        if independent.all():
+            return [], len(candidates)
+        threshold = float(test.log_threshold(x, candidates[:1])[0])
+        first = int(np.argmin(independent))
+        n_members, grown = _gsmn.grow(
+            packed, test.sets, test.model, self._rows, buffers, x, candidates, first, threshold
+        )
+        if n_members > _gsmn.MOST:  # more members than bits in a code: the general way
+            return blanket(test, x, n)
+        n_members, shrunk = _gsmn.shrink(packed, test.model, self._rows, buffers, x, n_members, threshold)
+        return buffers.members[:n_members].tolist(), len(candidates) + grown + shrunk

@@ -3,36 +3,36 @@
 from collections.abc import Sequence
 from functools import partial
 from math import comb
+from typing import Any
 
 import numpy as np
 
-from ibmap.data import CategoricalData
-from ibmap.engines import Counts
+from ibmap.engines import Source
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
-from ibmap.independence.bayesian import BoundBayesianTest
+from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.kernels import hhc_mn as _hhc_mn
 from ibmap.learners.local_to_global import Callback, Found, learn_locally, ranked
 from ibmap.results.learned import Learned
 
-BUDGET = 300_000  #: tests of one variable that are made without looking up
+BUDGET = 300_000  #: tests of one variable before control returns to Python (Ctrl-C)
 BUDGET_CELLS = 200_000_000  #: and rows that they may take
 
 
 def hhc_mn(
-    data: CategoricalData,
+    data: Source,
     test: object = None,
     *,
     max_condition: int | None = None,
     symmetry: str = "and",
     n_jobs: int | None = None,
     callback: Callback = None,
-    counts: Counts | None = None,
+    engine: Any = None,
 ) -> Learned:
     """Learn a Markov network from the parents-and-children set of every variable, without orientation.
 
-    The options are those of :class:`ibmap.HHCMN`; ``counts`` is an engine that counts instead of the one in
-    memory. ``n_tests`` counts the subsets that are tested one after the other, smallest first, up to the one
+    The options are those of :class:`ibmap.HHCMN`; ``data`` is a table, or an engine that holds one.
+    ``n_tests`` counts the subsets that are tested one after the other, smallest first, up to the one
     that separates; what was tested before is not counted again. ``n_iter`` is the number of variables.
 
     Examples
@@ -47,33 +47,34 @@ def hhc_mn(
     if max_condition is not None and (not isinstance(max_condition, int | np.integer) or max_condition < 0):
         raise RequestError(f"max_condition must be 0 or more, a whole number, or None, not {max_condition!r}")
     limit = None if max_condition is None else int(max_condition)
-    options = [f"max_condition={limit}"] * (limit is not None) + [f"symmetry={symmetry}"] * (
-        symmetry != "and"
-    )
+    options: dict[str, object] = {} if limit is None else {"max_condition": limit}
+    if symmetry != "and":
+        options["symmetry"] = symmetry
     return learn_locally(
         data,
         test,
-        lambda tests: [partial(compiled, test, n=data.n_variables, max_condition=limit) for test in tests],
-        learner=f"hhc-mn({', '.join(options)})" if options else "hhc-mn",
+        lambda tests, n: [partial(compiled, test, n=n, max_condition=limit) for test in tests],
+        learner="hhc-mn",
+        options=options,
         symmetry=symmetry,
         n_jobs=n_jobs,
         callback=callback,
-        counts=counts,
+        engine=engine,
     )
 
 
 def compiled(test: BoundTest, x: int, n: int, max_condition: int | None) -> Found:
     """Return the same as :func:`parents_and_children`, faster for the Bayesian test on counts in memory."""
-    if not isinstance(test, BoundBayesianTest) or test.counts.packed is None:
+    if not isinstance(test, CompiledBayesianTest):
         return parents_and_children(test, x, n, max_condition)
     ranking, independent = ranked(test, x, n)
     candidates = ranking[~independent]
     thresholds, members = np.empty(n), np.empty(n, np.int64)
     thresholds[candidates] = test.log_threshold(x, candidates)
     most = n if max_condition is None else min(max_condition, n)
-    budget = min(BUDGET, BUDGET_CELLS // max(1, test.counts.n_rows))
+    budget = min(BUDGET, BUDGET_CELLS // max(1, test.packed.n_rows))
     n_members, n_tests = _hhc_mn.parents_and_children(
-        test.counts.packed,
+        test.packed,
         test.sets,
         test.model,
         test.scratch,

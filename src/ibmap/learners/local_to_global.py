@@ -1,6 +1,6 @@
 """Local-to-global learning: neighbours of each variable on its own, then one step that makes them agree."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from time import perf_counter
@@ -9,16 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._parallel import result_of
-from ibmap.data import CategoricalData
-from ibmap.engines import Counts, LocalCounts
+from ibmap._parallel import n_threads, result_of
+from ibmap._types import Ints
+from ibmap.data import Schema
+from ibmap.engines import Source, as_engine
 from ibmap.errors import RequestError
 from ibmap.independence import Answers, BoundTest, as_test
-from ibmap.independence.bayesian import BoundBayesianTest
-from ibmap.learners.ibmap_hc import threads
+from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.results.learned import Learned, learned_from
-
-Ints = NDArray[np.int64]
+from ibmap.results.provenance import Provenance
 
 TIE = 1e-9  #: rounding must not decide: strengths that are closer than this are equal
 
@@ -37,31 +36,33 @@ Finder = Callable[[int], Found]
 
 
 def learn_locally(
-    data: CategoricalData,
+    data: Source,
     test: object,
-    finders: Callable[[Sequence[BoundTest]], Sequence[Finder]],
+    finders: Callable[[Sequence[BoundTest], int], Sequence[Finder]],
     *,
     learner: str,
+    options: Mapping[str, object],
     symmetry: str,
     n_jobs: int | None,
     callback: Callback,
-    counts: Counts | None,
+    engine: object,
 ) -> Learned:
     """Ask every variable for its neighbours, and join what they say.
 
-    ``finders`` makes of the same test in several rooms as many functions that find the neighbours of a
-    variable; each is called by one thread at a time.
+    ``finders`` makes of the same test, once for every thread, as many functions that find the neighbours of a
+    variable. ``options`` are those of the learner that are not the default.
     """
     began = perf_counter()
     check_symmetry(symmetry)
-    asked, n_threads = as_test(test), min(threads(n_jobs), data.n_variables)
-    bound = asked.bind(counts if counts is not None else LocalCounts(data))
-    found = visit_all(data, finders(rooms_for(bound, n_threads)), callback)
+    asked, counting = as_test(test), as_engine(data, engine)
+    schema = counting.schema
+    threads = min(n_threads(n_jobs), max(schema.n_variables, 1))
+    tests = one_per_thread(asked.bind(counting), threads)
+    found = visit_all(schema, finders(tests, schema.n_variables), callback)
     return learned_from(
-        data,
-        joined([neighbours for neighbours, _ in found], data.n_variables, symmetry),
-        learner=learner,
-        test=asked.name,
+        schema,
+        joined([neighbours for neighbours, _ in found], schema.n_variables, symmetry),
+        Provenance(learner, dict(options), asked),
         n_tests=sum(n_tests for _, n_tests in found),
         n_iter=len(found),
         seconds=perf_counter() - began,
@@ -120,21 +121,21 @@ def strongest_first(answers: Answers) -> Ints:
     return order[np.lexsort((order, rank))]
 
 
-def rooms_for(test: BoundTest, n_threads: int) -> list[BoundTest]:
-    """Return the test once for every thread; one of unknown making is asked by one thread."""
-    if isinstance(test, BoundBayesianTest) and test.counts.packed is not None:
-        return [test, *(test.with_own_room() for _ in range(n_threads - 1))]
+def one_per_thread(test: BoundTest, threads: int) -> list[BoundTest]:
+    """Return the test once for every thread; third-party tests may not be thread-safe: one thread."""
+    if isinstance(test, CompiledBayesianTest):
+        return [test, *(test.for_thread() for _ in range(threads - 1))]
     return [test]
 
 
-def visit_all(data: CategoricalData, finders: Sequence[Finder], callback: Callback) -> list[Found]:
+def visit_all(schema: Schema, finders: Sequence[Finder], callback: Callback) -> list[Found]:
     """Visit the variables; the callback hears of them in their order, and may end it by returning True."""
     found: list[Found] = []
-    for x, result in enumerate(_in_order(finders, data.n_variables)):
+    for x, result in enumerate(_in_order(finders, schema.n_variables)):
         found.append(result)
         if callback:
-            visit = Visit(x + 1, data.names[x], tuple(data.names[y] for y in sorted(map(int, result[0]))))
-            if callback(visit) in (True, np.True_):
+            neighbours = tuple(schema.names[y] for y in sorted(map(int, result[0])))
+            if callback(Visit(x + 1, schema.names[x], neighbours)) in (True, np.True_):
                 break
     return found
 

@@ -1,39 +1,37 @@
 """Neighbours by mutual information: the structure learner of MOA (Shakya and Santana 2008)."""
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ibmap.data import CategoricalData
-from ibmap.engines import Counts, LocalCounts
+from ibmap._parallel import n_threads
+from ibmap._types import Floats, Ints
+from ibmap.engines import Source, as_engine
 from ibmap.errors import RequestError
 from ibmap.independence import Answers
 from ibmap.independence.information import information_matrix
-from ibmap.learners.ibmap_hc import threads
 from ibmap.learners.local_to_global import Callback, check_symmetry, joined, strongest_first, visit_all
 from ibmap.results.learned import Learned, learned_from
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from ibmap.results.provenance import Provenance
 
 TIE, ZERO = 1e-9, 1e-12  #: what is closer to the threshold, relative or absolute, is not above it
 
 
 def mutual_information(
-    data: CategoricalData,
+    data: Source,
     *,
     factor: float = 1.5,
     max_neighbours: int | None = None,
     symmetry: str = "or",
     n_jobs: int | None = None,
     callback: Callback = None,
-    counts: Counts | None = None,
+    engine: Any = None,
 ) -> Learned:
     """Join every variable with those whose mutual information is well above the mean.
 
-    The options are those of :class:`ibmap.MutualInformation`; ``counts`` is an engine that counts instead of
-    the one in memory. ``n_tests`` is the number of pairs, ``n_iter`` the number of variables.
+    The options are those of :class:`ibmap.MutualInformation`; ``data`` is a table, or an engine that
+    holds one. ``n_tests`` is the number of pairs, ``n_iter`` the number of variables.
 
     Examples
     --------
@@ -47,20 +45,17 @@ def mutual_information(
     began = perf_counter()
     check_symmetry(symmetry)
     check_options(factor, max_neighbours)
-    n = data.n_variables
-    information = information_matrix(
-        counts if counts is not None else LocalCounts(data), min(threads(n_jobs), max(n, 1))
-    )
+    counting = as_engine(data, engine)
+    schema, n = counting.schema, counting.schema.n_variables
+    information = information_matrix(counting, min(n_threads(n_jobs), max(n, 1)))
     chosen = neighbourhoods(information, factor=factor, max_neighbours=max_neighbours)
-    visited = visit_all(data, [lambda x: (chosen[x].tolist(), 0)], callback)
-    said = {"factor": factor, "k": max_neighbours, "symmetry": symmetry}
-    default = {"factor": 1.5, "k": None, "symmetry": "or"}
-    options = ", ".join(f"{name}={value}" for name, value in said.items() if value != default[name])
+    visited = visit_all(schema, [lambda x: (chosen[x].tolist(), 0)], callback)
+    said = {"factor": factor, "max_neighbours": max_neighbours, "symmetry": symmetry}
+    default = {"factor": 1.5, "max_neighbours": None, "symmetry": "or"}
     return learned_from(
-        data,
+        schema,
         joined([neighbours for neighbours, _ in visited], n, symmetry),
-        learner=f"mi({options})" if options else "mi",
-        test="mutual information",
+        Provenance("mi", {name: value for name, value in said.items() if value != default[name]}),
         n_tests=n * (n - 1) // 2,
         n_iter=len(visited),
         seconds=perf_counter() - began,

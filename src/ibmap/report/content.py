@@ -10,7 +10,7 @@ import numpy as np
 from ibmap._text import counted
 from ibmap.graph import Graph
 from ibmap.results.bootstrap_file import Support, replicates
-from ibmap.results.result_file import Result
+from ibmap.results.result_file import NEAR_MISSES, Result
 
 DRAWN = 300  #: variables beyond which only the heat map is shown
 PREFERRED = 100  #: variables up to which the drawing is shown first
@@ -38,7 +38,7 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
             "required": [[graph.index(x), graph.index(y)] for x, y in result.learned.required],
             "forbidden": [[graph.index(x), graph.index(y)] for x, y in result.learned.forbidden],
         },
-        "searched": not math.isnan(result.learned.score),
+        "searched": result.learned.score is not None,
         "has_support": support is not None,
         "places": _places(graph),
         "preferred": PREFERRED,
@@ -59,9 +59,9 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     lines = [
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
-        ("learner", f"{learned.learner}{_options(_untold(found.get('learner_options'), learned.learner))}"),
-        ("test", f"{learned.test}{_options(_brief(found['test_options']))}"),
-        ("search", _search(result)),
+        ("learner", learned.learner),
+        *_parts(found["provenance"]),
+        ("work", _work(result)),
         ("seed", "none: nothing is drawn at random"),
         ("time", f"{learned.seconds:.3g} s, {str(found.get('made_at', ''))[:19].replace('T', ' ')} UTC"),
         ("versions", ", ".join(f"{name} {number}" for name, number in made.items())),
@@ -82,10 +82,16 @@ def _in_words(value: Any, at_most: int = 5) -> Any:
     return ", ".join(map(str, value[:at_most])) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _search(result: Result) -> str:
+def _parts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the test, the score and the search, with all their options."""
+    found = [(kind, provenance.get(kind)) for kind in ("test", "score", "search")]
+    return [(kind, f"{part['name']}{_options(_brief(part['options']))}") for kind, part in found if part]
+
+
+def _work(result: Result) -> str:
     learned = result.learned
     parts = [counted(learned.n_tests, "test"), counted(learned.n_iter, learned.iterations)]
-    return ", ".join(parts + ([] if math.isnan(learned.score) else [f"score {learned.score:.3f}"]))
+    return ", ".join(parts + ([] if learned.score is None else [f"score {learned.score:.3f}"]))
 
 
 def _options(options: Mapping[str, Any]) -> str:
@@ -98,11 +104,6 @@ def _options(options: Mapping[str, Any]) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def _untold(options: Mapping[str, Any] | None, learner: str) -> dict[str, Any]:
-    """Return the options that the name of the learner does not tell."""
-    return {name: value for name, value in (options or {}).items() if f"{name}=" not in learner}
-
-
 def _brief(options: Mapping[str, Any]) -> dict[str, Any]:
     prior = options.get("prior")
     pairs = f"by pair ({len(prior['pairs'])} given)" if isinstance(prior, dict) else prior
@@ -110,32 +111,26 @@ def _brief(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(result: Result, shares: Mapping[tuple[str, str], float]) -> dict[str, list[Any]]:
-    graph, n_edges = result.learned.graph, result.learned.graph.n_edges
-    numbers = [numbers for _, _, numbers in result.network.edges()]
-    logs = [(_log(these, "log_posterior_xy"), _log(these, "log_posterior_yx")) for these in numbers]
-    order = sorted(range(n_edges), key=lambda k: -sum(log or 0.0 for log in logs[k]))[:EDGES]
-    names = graph.edges
-    rows = [(*names[k], *logs[k], result.content["counts"][k]) for k in order]
-    near = result.content["near_misses"]
-    misses = [(x, y, _finite(float(xy)), _finite(float(yx)), None) for x, y, _, xy, yx in near]
-    every = rows + misses
+    graph, table = result.learned.graph, result.learned.edge_table
+    place = {pair: k for k, pair in enumerate(map(tuple, graph.pairs.tolist()))}
+    n_edges, n_missed = min(table.n_edges, EDGES), min(len(table) - table.n_edges, NEAR_MISSES)
+    rows = [*range(n_edges), *range(table.n_edges, table.n_edges + n_missed)]
+    ends, names = table.pairs[rows].tolist(), graph.names
+    counts = [result.content["counts"][place[i, j]] for i, j in ends[:n_edges]]
     return {
-        "x": [graph.index(row[0]) for row in every],
-        "y": [graph.index(row[1]) for row in every],
-        "edge": [k < len(rows) for k in range(len(every))],
-        "xy": [row[2] for row in every],
-        "yx": [row[3] for row in every],
-        "counts": [row[4] for row in every],
-        "support": [shares.get((row[0], row[1]), 0.0 if shares else None) for row in every],
+        "x": [i for i, _ in ends],
+        "y": [j for _, j in ends],
+        "edge": [k < n_edges for k in range(len(ends))],
+        "xy": [_finite(log) for log in table.log_posteriors[rows, 0].tolist()],
+        "yx": [_finite(log) for log in table.log_posteriors[rows, 1].tolist()],
+        "counts": counts + [None] * n_missed,
+        "support": [shares.get((names[i], names[j]), 0.0 if shares else None) for i, j in ends],
     }
 
 
-def _log(numbers: Mapping[str, float], name: str) -> float | None:
-    return _finite(numbers[name]) if name in numbers else None
-
-
-def _finite(log_p: float) -> float:
-    return max(log_p, LEAST)
+def _finite(log_p: float) -> float | None:
+    """Return a log that JSON can hold; None if it is not known."""
+    return None if math.isnan(log_p) else max(log_p, LEAST)
 
 
 def _places(graph: Graph) -> list[list[float]] | None:

@@ -1,59 +1,146 @@
-"""Edges and near misses: which pairs come closest to having an edge."""
+"""Edges and near misses in one table, made once: the screen, files, reports and explanations read it."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ibmap._types import Floats, Ints
 from ibmap.graph import Graph
 from ibmap.independence.base import log_one_minus_exp
+from ibmap.kernels.pairs import absent_pairs
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-
-def most_credible(graph: Graph, pair_scores: Floats, near_misses: int) -> dict[str, Any]:
-    """List the edges, then up to ``near_misses`` other pairs; each by falling posterior of an edge."""
-    edges = _by_posterior(graph.pairs, pair_scores, in_graph=True)
-    others = _by_posterior(_best_absent(graph, pair_scores, near_misses), pair_scores, in_graph=False)
-    pairs = np.concatenate([edges[0], others[0]])
-    logs = np.concatenate([edges[1], others[1]])
-    names = graph.names
-    return {
-        "x": [names[i] for i in pairs[:, 0].tolist()],
-        "y": [names[j] for j in pairs[:, 1].tolist()],
-        "posterior": np.exp(logs.mean(axis=1)),
-        "log_posterior_xy": logs[:, 0].copy(),
-        "log_posterior_yx": logs[:, 1].copy(),
-        "in_graph": np.arange(len(pairs)) < graph.n_edges,
-    }
+NEAR_MISSES = 100_000  #: at most this many pairs without an edge are listed beside the edges
+BAND = 1_000_000  #: pairs that are looked at together
 
 
-def _by_posterior(pairs: Ints, pair_scores: Floats, *, in_graph: bool) -> tuple[Ints, Floats]:
-    """Return pairs and log posteriors of an edge (both directions), most credible first."""
+@dataclass(frozen=True, eq=False)
+class EdgeTable:
+    """The edges of a network, then the pairs that come closest to having one; each by falling posterior.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    pairs : ndarray of shape (m, 2)
+        Positions (i, j), i < j.
+    n_edges : int
+        The first so many pairs are edges.
+    log_posteriors : ndarray of shape (m, 2)
+        Log posterior of an edge as i sees it, given its blanket, and as j does; NaN if they are not known.
+    """
+
+    names: tuple[str, ...]
+    pairs: Ints
+    n_edges: int
+    log_posteriors: Floats
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def has_posteriors(self) -> bool:
+        """Whether the learner gave posteriors."""
+        return not (len(self) and bool(np.isnan(self.log_posteriors).all()))
+
+    @cached_property
+    def log_posterior(self) -> Floats:
+        """Log posterior of an edge: the mean of what the two ends say."""
+        return np.asarray(self.log_posteriors.mean(axis=1))
+
+    def first(
+        self, edges: int | None = None, near_misses: int | None = None
+    ) -> list[tuple[str, str, float, float]]:
+        """Return x, y and both log posteriors of the first edges and near misses, as Python values."""
+        n_edges = self.n_edges if edges is None else min(edges, self.n_edges)
+        last = len(self) if near_misses is None else min(self.n_edges + near_misses, len(self))
+        rows = [*range(n_edges), *range(self.n_edges, last)]
+        return [
+            (self.names[i], self.names[j], one, other)
+            for (i, j), (one, other) in zip(
+                self.pairs[rows].tolist(), self.log_posteriors[rows].tolist(), strict=True
+            )
+        ]
+
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        """The columns of edges.csv and ``edges_``."""
+        return {
+            "x": [self.names[i] for i in self.pairs[:, 0].tolist()],
+            "y": [self.names[j] for j in self.pairs[:, 1].tolist()],
+            "posterior": np.exp(self.log_posterior),
+            "log_posterior_xy": self.log_posteriors[:, 0].copy(),
+            "log_posterior_yx": self.log_posteriors[:, 1].copy(),
+            "in_graph": np.arange(len(self)) < self.n_edges,
+        }
+
+    @cached_property
+    def of_pair(self) -> dict[tuple[int, int], tuple[float, float]]:
+        """Both log posteriors of every edge, by (i, j)."""
+        rows = zip(
+            self.pairs[: self.n_edges].tolist(), self.log_posteriors[: self.n_edges].tolist(), strict=True
+        )
+        return {(i, j): (one, other) for (i, j), (one, other) in rows}
+
+
+def edge_table(graph: Graph, pair_scores: Floats | None, near_misses: int = NEAR_MISSES) -> EdgeTable:
+    """List the edges, then up to ``near_misses`` other pairs; all pairs are looked at once.
+
+    Parameters
+    ----------
+    graph : Graph
+        The network.
+    pair_scores : ndarray or None
+        σ_xy, the log posterior of what the graph asserts about x and y, seen from x; None if not known.
+    near_misses : int
+        How many pairs without an edge to list at most.
+
+    Examples
+    --------
+    >>> sigma = np.log([[1.0, 0.9, 0.7], [0.8, 1.0, 0.6], [0.7, 0.6, 1.0]])
+    >>> table = edge_table(Graph("abc", [("a", "b")]), sigma)
+    >>> table.pairs.tolist(), np.exp(table.log_posteriors[1]).round(3).tolist()
+    ([[0, 1], [1, 2], [0, 2]], [0.4, 0.4])
+    """
+    if pair_scores is None:
+        unknown = np.full((graph.n_edges, 2), np.nan)
+        return EdgeTable(graph.names, graph.pairs, graph.n_edges, unknown)
+    edges, logs = _by_posterior(graph.pairs, _both_ways(graph.pairs, pair_scores))
+    others = _best_absent(graph, pair_scores, near_misses)
+    others, other_logs = _by_posterior(others, log_one_minus_exp(_both_ways(others, pair_scores)))
+    pairs, every = np.concatenate([edges, others]), np.concatenate([logs, other_logs])
+    return EdgeTable(graph.names, pairs, graph.n_edges, every)
+
+
+def _both_ways(pairs: Ints, matrix: Floats) -> Floats:
     i, j = pairs[:, 0], pairs[:, 1]
-    logs = np.stack([pair_scores[i, j], pair_scores[j, i]], axis=1).reshape(-1, 2)
-    if not in_graph:
-        logs = log_one_minus_exp(logs)
+    return np.stack([matrix[i, j], matrix[j, i]], axis=1).reshape(-1, 2)
+
+
+def _by_posterior(pairs: Ints, logs: Floats) -> tuple[Ints, Floats]:
+    """Return pairs and their log posteriors of an edge, most credible first."""
     order = np.argsort(-logs.sum(axis=1), kind="stable")
     return pairs[order], logs[order]
 
 
 def _best_absent(graph: Graph, pair_scores: Floats, wanted: int) -> Ints:
-    """Return the ``wanted`` absent pairs with the highest posterior, a band of rows at a time."""
-    n = graph.n_variables
-    band = max(1, 4_000_000 // max(n, 1))
+    """Return the ``wanted`` absent pairs with the highest posterior, in order, a band of rows at a time."""
+    n, bar = graph.n_variables, -np.inf
+    band = max(1, BAND // max(n, 1))
+    found, value = np.empty((band * n, 2), np.int64), np.empty(band * n)
     best, worth = np.empty((0, 2), np.int64), np.empty(0)
-    for first in range(0, n, band):
-        rows = np.arange(first, min(first + band, n))
-        i, j = np.nonzero(rows[:, None] < np.arange(n)[None, :])
-        i += first
-        value = log_one_minus_exp(pair_scores[i, j]) + log_one_minus_exp(pair_scores[j, i])
-        edge = graph.pairs[(graph.pairs[:, 0] >= first) & (graph.pairs[:, 0] <= rows[-1])]
-        present = np.isin(i * n + j, edge[:, 0] * n + edge[:, 1])
-        best = np.concatenate([best, np.stack([i, j], axis=1)[~present]])
-        worth = np.concatenate([worth, value[~present]])
+    for first in range(0, n if wanted else 0, band):
+        last = min(first + band, n)
+        adjacent = np.zeros((last - first, n), bool)
+        mine = graph.pairs[
+            np.searchsorted(graph.pairs[:, 0], first) : np.searchsorted(graph.pairs[:, 0], last)
+        ]
+        adjacent[mine[:, 0] - first, mine[:, 1]] = True
+        m = absent_pairs(pair_scores, adjacent, first, last, bar, found, value)
+        best, worth = np.concatenate([best, found[:m]]), np.concatenate([worth, value[:m]])
         if len(worth) > wanted:
-            kept = np.sort(np.argpartition(-worth, wanted - 1)[:wanted]) if wanted else np.empty(0, int)
+            kept = np.sort(np.argpartition(-worth, wanted - 1)[:wanted])
             best, worth = best[kept], worth[kept]
+            bar = float(worth.min())
     return best

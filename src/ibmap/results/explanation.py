@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ibmap._text import counted, listed, probability
-from ibmap.data import CategoricalData
-from ibmap.engines import LocalCounts, Tables
+from ibmap._types import Ints
+from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
 from ibmap.errors import RequestError
-from ibmap.independence import BoundTest, as_test
+from ibmap.independence import BoundTest, IndependenceTest, as_test
 from ibmap.results.learned import Learned, Step
-from ibmap.scores.closure import closure_row
+from ibmap.results.provenance import Foreign
+from ibmap.scores import LocalScore
 
 LEVELS = 12  #: tables with more levels on a side are not drawn
 
@@ -162,8 +163,25 @@ class Explanation:
         }
 
 
-def explain(data: CategoricalData, learned: Learned, x: str, y: str, test: object = None) -> Explanation:
-    """Ask the test about a pair, as the learned network puts the question: given the other neighbours.
+def explain(
+    data: Source, learned: Learned, x: str, y: str, *, engine: Any = None, test: object = None
+) -> Explanation:
+    """Ask about a pair as the learned network puts the question: given the other neighbours.
+
+    The score that learned the network is asked, or the test, for learners that decide instead of scoring.
+
+    Parameters
+    ----------
+    data : CategoricalData or Engine
+        The table that was learned from, or an engine that holds it.
+    learned : Learned
+        The network.
+    x, y : str
+        Two variables.
+    engine : Engine, callable, str or None
+        Who counts; see :func:`ibmap.engines.as_engine`.
+    test : IndependenceTest, str or None
+        Another test to ask than the one that the network was learned with.
 
     Examples
     --------
@@ -177,63 +195,96 @@ def explain(data: CategoricalData, learned: Learned, x: str, y: str, test: objec
     The search never flipped this pair.
     Adding it now would change the score by -2.831.
     """
-    i, j = data.indices((x, y))
+    counting = as_engine(data, engine)
+    schema, told = counting.schema, (learned.required, learned.forbidden)
+    i, j = schema.indices((x, y))
     if i == j:
         raise RequestError(f"X and Y are both {x!r}: name two different variables")
-    asked = as_test(test)
-    counts = LocalCounts(data)
-    bound = asked.bind(counts)
-    searched = not np.isnan(learned.score)
+    ends = [(v, w, _others(learned, v, w)) for v, w in ((i, j), (j, i))]
+    tables = ask(counting, Questions.of([(v, np.array([w]), given) for v, w, given in ends]))
+    score = bound_score(learned, counting, test)
+    if score is None:
+        judge = judging_test(learned, test)
+        label, bound = judge.name, judge.bind(counting)
+        answers = [_by_test(bound, *end) for end in ends]
+    else:
+        label, answers = _label(learned, test), [_by_score(score, learned, *end) for end in ends]
+    names, sizes = schema.names, zip(tables.n_rows.tolist(), tables.n_slices.tolist(), strict=True)
+    views = [
+        View(names[v], names[w], tuple(names[k] for k in given.tolist()), n_rows, n_slices, *answer)
+        for (v, w, given), answer, (n_rows, n_slices) in zip(ends, answers, sizes, strict=True)
+    ]
     return Explanation(
         x,
         y,
         learned.graph.has_edge(x, y),
-        (_view(data, learned, counts, bound, i, j), _view(data, learned, counts, bound, j, i)),
+        (views[0], views[1]),
         [step for step in learned.history if {step.x, step.y} == {x, y}],
-        learned.n_iter if searched else None,
-        _gain(bound, learned, i, j) if searched and asked.has_posteriors else None,
-        (data.levels[i], data.levels[j]),
-        contingency(counts.fixed(i, [j], []), 0, data),
-        asked.name,
-        *({x, y} in map(set, edges) for edges in (learned.required, learned.forbidden)),
+        None if learned.score is None else learned.n_iter,
+        None if score is None else _gain(score, learned, i, j),
+        (schema.levels[i], schema.levels[j]),
+        contingency(ask(counting, Questions.fixed(i, [j], ())), 0),
+        label,
+        *({x, y} in map(set, edges) for edges in told),
     )
 
 
-def _view(
-    data: CategoricalData, learned: Learned, counts: LocalCounts, bound: BoundTest, i: int, j: int
-) -> View:
-    blanket = learned.graph.neighbours(i)
-    given = blanket[blanket != j]
-    answers = bound.fixed(i, np.array([j]), given)
-    tables = counts.fixed(i, [j], given)
+def bound_score(learned: Learned, engine: Engine, test: object = None) -> LocalScore | None:
+    """Return the score that learned a network, bound to an engine; None for learners without one."""
+    score, asked = learned.provenance.score, learned.provenance.test if test is None else as_test(test)
+    for part in (score, asked):
+        if isinstance(part, Foreign):
+            raise RequestError(f"the result was learned with {part.name!r} of another program")
+    return None if score is None else score.bind(engine, asked)  # type: ignore[union-attr, arg-type]
+
+
+def _label(learned: Learned, test: object) -> str:
+    """Return who was asked: the test, or the score if that asks none."""
+    score, asked = learned.provenance.score, learned.provenance.test if test is None else as_test(test)
+    return asked.name if asked is not None else f"none, score {score.name if score else ''}"
+
+
+def judging_test(learned: Learned, test: object = None) -> IndependenceTest:
+    """Return the test of a network; learners without one compare mutual informations."""
+    asked = learned.provenance.test if test is None else test
+    if isinstance(asked, Foreign):
+        raise RequestError(f"the result was learned with the test {asked.name!r} of another program")
+    return as_test("mutual-information" if asked is None else asked)
+
+
+def _others(learned: Learned, v: int, w: int) -> Ints:
+    blanket = learned.graph.neighbours(v)
+    return np.asarray(blanket[blanket != w])
+
+
+def _by_test(bound: BoundTest, v: int, w: int, given: Ints) -> tuple[bool, dict[str, float]]:
+    """Return what the test decides, and its numbers."""
+    answers = bound.fixed(v, np.array([w]), given)
     kinds = ("log_independent", "log_dependent", "statistic", "p_value")
     found = {kind: values for kind in kinds if (values := getattr(answers, kind)) is not None}
-    return View(
-        data.names[i],
-        data.names[j],
-        tuple(data.names[k] for k in given.tolist()),
-        int(tables.n_rows[0]),
-        int(tables.n_slices[0]),
-        bool(answers.independent[0]),
-        {kind: float(values[0]) for kind, values in found.items()},
-    )
+    return bool(answers.independent[0]), {kind: float(values[0]) for kind, values in found.items()}
 
 
-def _gain(bound: BoundTest, learned: Learned, i: int, j: int) -> float:
+def _by_score(
+    score: LocalScore, learned: Learned, v: int, w: int, given: Ints
+) -> tuple[bool, dict[str, float]]:
+    """Return what the evidence says, as log posteriors: log odds of t."""
+    evidence = float(score.rows([v], [learned.graph.neighbours(v)]).evidence[0, w])
+    no, yes = (-float(np.logaddexp(0.0, sign * evidence)) for sign in (-1.0, 1.0))
+    return evidence < 0, {"log_independent": yes, "log_dependent": no}
+
+
+def _gain(score: LocalScore, learned: Learned, i: int, j: int) -> float:
     """Return by how much the score would change if the pair were flipped."""
     graph = learned.graph
     flipped = graph.flip(graph.names[i], graph.names[j])
-    rows = [
-        closure_row(bound, end, which.neighbours(end), graph.n_variables).sum()
-        for which in (flipped, graph)
-        for end in (i, j)
-    ]
-    return float(rows[0] + rows[1] - rows[2] - rows[3])
+    before, after = (sum(score.value(end, g.neighbours(end)) for end in (i, j)) for g in (graph, flipped))
+    return after - before
 
 
-def contingency(tables: Tables, t: int, data: CategoricalData) -> tuple[tuple[int, ...], ...]:
+def contingency(tables: Tables, t: int) -> tuple[tuple[int, ...], ...]:
     """Return table ``t``, its slices added up, as rows of counts."""
     _, a, b, n = tables.cells[:, tables.start[t] : tables.start[t + 1]]
-    found = np.zeros((len(data.levels[tables.x]), len(data.levels[int(tables.y[t])])), np.int64)
+    found = np.zeros((tables.levels[tables.x[t]], tables.levels[tables.y[t]]), np.int64)
     np.add.at(found, (a, b), n)
     return tuple(map(tuple, found.tolist()))

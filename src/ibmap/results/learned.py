@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ibmap.data import CategoricalData
+from ibmap._types import Floats, Ints
+from ibmap.data import Schema
 from ibmap.graph import Graph
-from ibmap.results.edges import most_credible
-
-Floats = NDArray[np.float64]
-
-NEAR_MISSES = 100_000  #: at most this many pairs without an edge are listed beside the edges
+from ibmap.results.edges import EdgeTable, edge_table
+from ibmap.results.provenance import Provenance
 
 
 class Step(NamedTuple):
@@ -35,8 +31,8 @@ class Learned:
     ----------
     graph : Graph
         The structure.
-    learner, test : str
-        What found it, with the options that matter.
+    provenance : Provenance
+        What found it: learner, test, score and search with their options.
     n_rows, n_tests, n_iter : int
         Rows of the table, tests performed, iterations: ascents, or variables visited by learners without a
         score.
@@ -44,46 +40,60 @@ class Learned:
         Wall time of the search.
     backend : str or None
         Library of the frames that results come back in (polars if None).
-    score : float
-        The IB-score; NaN for learners without a score.
+    score : float or None
+        The score of the network; None for learners without one.
     pair_scores : ndarray or None
         σ_xy: log posterior of what the graph asserts about x and y, seen from x.
     history : sequence of Step
         The ascents.
     required, forbidden : sequence of (str, str)
         Edges that the search was told to keep in, or to keep out.
+    known_edges : EdgeTable or None
+        The edges with their posteriors where ``pair_scores`` is not at hand, as in a file.
     """
 
     graph: Graph
-    learner: str
-    test: str
+    provenance: Provenance
     n_rows: int
     n_tests: int
     n_iter: int
     seconds: float
     backend: str | None = None
-    score: float = float("nan")
+    score: float | None = None
     pair_scores: Floats | None = field(default=None, repr=False)
     history: Sequence[Step] = field(default=(), repr=False)
     required: Sequence[tuple[str, str]] = field(default=(), repr=False)
     forbidden: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    known_edges: EdgeTable | None = field(default=None, repr=False)
+
+    @property
+    def learner(self) -> str:
+        """What found it, with the options that are not the default."""
+        return str(self.provenance)
+
+    @property
+    def test(self) -> str:
+        """The test that was asked, with the options that are not the default."""
+        return self.provenance.test_label
 
     @property
     def iterations(self) -> str:
         """What ``n_iter`` counts: "ascent", or "variable" for learners without a score."""
-        return "variable" if np.isnan(self.score) else "ascent"
+        return "variable" if self.score is None else "ascent"
 
-    def edges(self, near_misses: int = NEAR_MISSES) -> Any:
-        """Return a frame of edges and near misses, the most credible first.
+    @cached_property
+    def edge_table(self) -> EdgeTable:
+        """Edges and near misses, the most credible first; made when somebody first asks."""
+        return self.known_edges or edge_table(self.graph, self.pair_scores)
+
+    @cached_property
+    def edges_frame(self) -> Any:
+        """The edge table as a frame of the library that the user brought.
 
         ``posterior`` is the probability of an edge, the geometric mean of what the two ends say;
         ``log_posterior_xy`` and ``log_posterior_yx`` are the two (x given its blanket, y given its own).
         """
-        if self.pair_scores is None:
-            columns = _without_posteriors(self.graph)
-        else:
-            columns = most_credible(self.graph, self.pair_scores, near_misses)
-        return frame(columns, self.backend)
+        return frame(self.edge_table.columns, self.backend)
 
     def summary(self) -> str:
         """Provenance in a few lines: what was learned, from what, how, and how long it took."""
@@ -96,7 +106,7 @@ class Learned:
             f"  performed    {self.n_tests} tests, {self.n_iter} {self.iterations}s",
             f"  took         {self.seconds:.3g} s",
         ]
-        if not np.isnan(self.score):
+        if self.score is not None:
             lines.insert(4, f"  score        {self.score:.6f}")
         return "\n".join(lines)
 
@@ -105,7 +115,7 @@ class Learned:
         return {
             "variables": list(self.graph.names),
             "edges": [list(edge) for edge in self.graph.edges],
-            "score": None if np.isnan(self.score) else self.score,
+            "score": self.score,
             "n_tests": self.n_tests,
             "n_iter": self.n_iter,
             "seconds": self.seconds,
@@ -114,10 +124,10 @@ class Learned:
         }
 
 
-def learned_from(data: CategoricalData, pairs: NDArray[np.int64], **provenance: Any) -> Learned:
+def learned_from(schema: Schema, pairs: Ints, provenance: Provenance, **more: Any) -> Learned:
     """Put names on a result; ``pairs`` are the edges as indices."""
-    graph = Graph.from_pairs(pairs, data.names)
-    return Learned(graph, n_rows=data.n_rows, backend=data.backend, **provenance)
+    graph = Graph.from_pairs(pairs, schema.names)
+    return Learned(graph, provenance, n_rows=schema.n_rows, backend=schema.backend, **more)
 
 
 def frame(columns: dict[str, Any], backend: str | None) -> Any:
@@ -126,16 +136,3 @@ def frame(columns: dict[str, Any], backend: str | None) -> Any:
 
     library: Any = backend or "polars"
     return nw.from_dict(columns, backend=library).to_native()
-
-
-def _without_posteriors(graph: Graph) -> dict[str, Any]:
-    x, y = zip(*graph.edges, strict=True) if graph.n_edges else ((), ())
-    unknown = np.full(graph.n_edges, np.nan)
-    return {
-        "x": list(x),
-        "y": list(y),
-        "posterior": unknown,
-        "log_posterior_xy": unknown,
-        "log_posterior_yx": unknown,
-        "in_graph": np.ones(graph.n_edges, bool),
-    }

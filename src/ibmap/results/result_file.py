@@ -13,19 +13,18 @@ from typing import Any
 import numpy as np
 
 from ibmap import __version__
-from ibmap.data import CategoricalData
-from ibmap.engines import LocalCounts
+from ibmap.engines import Engine, Questions, Source, as_engine, ask
 from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange.json_text import content, network_from
-from ibmap.exchange.network import Network, as_network
+from ibmap.exchange.network import POSTERIORS, Network, as_network
 from ibmap.graph import Graph
-from ibmap.independence import as_test
-from ibmap.independence.registry import TESTS
+from ibmap.results.edges import EdgeTable
 from ibmap.results.explanation import LEVELS, contingency
 from ibmap.results.learned import Learned, Step
+from ibmap.results.provenance import Provenance
 
 FORMAT = "ibmap-result"
-VERSION = 1
+VERSION = 2
 DAMAGES = (IbmapError, LookupError, TypeError, ValueError, AttributeError)  #: what comes of a damaged file
 NEAR_MISSES = 2000  #: pairs without an edge that are kept
 
@@ -38,53 +37,42 @@ class Result:
     ----------
     learned : Learned
         The network, its history and provenance; without the matrix of pair scores.
-    network : Network
-        The graph with posteriors on its edges.
     content : dict
-        Everything, as it stands in the file: near_misses, levels, counts, data, test_options, made_with, and
-        perhaps learner_options, required and forbidden, which older files do not have.
+        Everything, as it stands in the file: near_misses, levels, counts, data, provenance, made_with, and
+        perhaps required and forbidden, which older files do not have.
     """
 
     learned: Learned
-    network: Network
     content: dict[str, Any] = field(repr=False)
 
-    def test(self) -> Any:
-        """Return the test that was used, with its options; None for tests that a file cannot describe."""
-        kind, options = self.content["test_kind"], dict(self.content["test_options"])
-        if kind not in TESTS:
-            return None
-        if isinstance(options.get("prior"), dict):
-            options["prior"] = _matrix(options["prior"], self.learned.graph.names)
-        return TESTS[kind](**options)
+    @property
+    def network(self) -> Network:
+        """The graph with posteriors on its edges."""
+        return as_network(self.learned)
 
 
-def result_text(
-    learned: Learned,
-    data: CategoricalData,
-    test: object = None,
-    source: dict[str, Any] | None = None,
-    options: dict[str, Any] | None = None,
-) -> str:
-    """Return the text of a result file.
+def result_content(
+    learned: Learned, data: Source, source: dict[str, Any] | None = None, *, engine: Any = None
+) -> dict[str, Any]:
+    """Return what a result file holds.
 
-    ``source`` is the path of the table and how it was read, ``options`` what else the learner was told.
+    ``data`` is the table that was learned from, or the engine that holds it; ``source`` says where it comes
+    from and how it was read.
     """
+    counting = as_engine(data, engine)
+    schema = counting.schema
     about = {"path": None, "missing": "error", **dict.fromkeys(("discretize", "bins", "drop", "only"))}
-    about |= {"digest": data.digest(), **(source or {})}
+    about |= {"digest": schema.digest, **(source or {})}
     if about["path"] is not None:
         about["path"] = None if str(about["path"]) == "-" else str(Path(about["path"]).resolve())
-    kind, test_options = described(test, data.names)
-    found: dict[str, Any] = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         **learned.to_dict(),
         **content(as_network(learned)),
         "n_rows": learned.n_rows,
         "data": about,
-        "test_kind": kind,
-        "test_options": test_options,
-        "learner_options": options or {},
+        "provenance": learned.provenance.to_dict(schema.names),
         "required": [list(edge) for edge in learned.required],
         "forbidden": [list(edge) for edge in learned.forbidden],
         "made_with": {"ibmap": __version__, "python": platform.python_version(), "numpy": version("numpy")},
@@ -93,12 +81,23 @@ def result_text(
         "history": [list(step[1:]) for step in learned.history],
         "levels": {
             name: [str(level) for level in levels]
-            for name, levels in zip(data.names, data.levels, strict=True)
+            for name, levels in zip(schema.names, schema.levels, strict=True)
             if len(levels) <= LEVELS
         },
-        "counts": _counts(learned, data),
+        "counts": _counts(learned, counting),
     }
-    return json.dumps(found, ensure_ascii=False, default=str) + "\n"
+
+
+def result_of_learned(
+    learned: Learned, data: Source, source: dict[str, Any] | None = None, *, engine: Any = None
+) -> Result:
+    """Return the result of what was just learned; its file is ``result_text(result)``."""
+    return Result(learned, result_content(learned, data, source, engine=engine))
+
+
+def result_text(result: Result) -> str:
+    """Return the text of a result file."""
+    return json.dumps(result.content, ensure_ascii=False, default=str) + "\n"
 
 
 def read_result(path: str | PathLike[str]) -> Result:
@@ -119,8 +118,7 @@ def as_result(source: Any) -> Result:
     if not hasattr(source, "learned_"):
         raise RequestError(f"expected a fitted learner, a result or its folder, not {type(source).__name__}")
     how = {name: getattr(source, name, None) for name in ("missing", "discretize", "bins")}
-    text = result_text(source.learned_, source.data_, getattr(source, "test", None), how)
-    return result_of(json.loads(text))
+    return result_of_learned(source.learned_, source.engine_, how)
 
 
 def read_json(
@@ -156,92 +154,83 @@ def damaged(file: Path, error: Exception) -> DataError:
 
 
 def result_of(found: dict[str, Any]) -> Result:
-    """Return the result that a file holds, read as JSON."""
+    """Return the result that a file holds, read as JSON; files of version 1 are read as well."""
+    if found["version"] < 2:
+        found = {**found, "provenance": _provenance_of_version_1(found)}
     network = network_from(found)
+    graph = network.graph
     history = tuple(
         Step(n, str(x), str(y), bool(added), float(gain), float(score))
         for n, (x, y, added, gain, score) in enumerate(found["history"], start=1)
     )
+    for key, kind in (("data", dict), ("provenance", dict), ("levels", dict), ("near_misses", list)):
+        if not isinstance(found[key], kind):
+            raise DataError(f"{key} is not a {kind.__name__}")
+    if len(found["counts"]) != graph.n_edges:
+        raise DataError("there must be counts for every edge")
     learned = Learned(
-        network.graph,
-        str(found["learner"]),
-        str(found["test"]),
+        graph,
+        Provenance.from_dict(found["provenance"], graph.names),
         int(found["n_rows"]),
         int(found["n_tests"]),
         int(found["n_iter"]),
         float(found["seconds"]),
-        score=math.nan if found["score"] is None else float(found["score"]),
+        score=None if found["score"] is None else float(found["score"]),
         history=history,
-        required=_edges(found.get("required", []), network.graph),
-        forbidden=_edges(found.get("forbidden", []), network.graph),
+        required=_edges(found.get("required", []), graph),
+        forbidden=_edges(found.get("forbidden", []), graph),
+        known_edges=_known_edges(network, found["near_misses"]),
     )
-    for key, kind in (("data", dict), ("test_options", dict), ("levels", dict), ("near_misses", list)):
-        if not isinstance(found[key], kind):
-            raise DataError(f"{key} is not a {kind.__name__}")
-    if len(found["counts"]) != network.graph.n_edges:
-        raise DataError("there must be counts for every edge")
-    result = Result(learned, network, found)
-    result.test()
-    return result
+    return Result(learned, found)
+
+
+def _provenance_of_version_1(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the provenance of a file whose learner is a name with its options in brackets."""
+    name, options = str(found["learner"]).partition("(")[0], dict(found.get("learner_options") or {})
+    scored, test = found["score"] is not None, {"name": found["test_kind"], "options": found["test_options"]}
+    climb = {"name": "climb", "options": {"patience": options.get("patience", 0)}}
+    return {
+        "learner": {"name": name, "options": options},
+        "test": None if name == "mi" else test,
+        "score": {"name": "ib", "options": {}} if scored else None,
+        "search": climb if scored else None,
+    }
+
+
+def _known_edges(network: Network, near_misses: list[Any]) -> EdgeTable:
+    """Return the edge table of a file: its edges by falling posterior, and the near misses that it keeps."""
+    graph, unknown = network.graph, float("nan")
+    logs = np.array(
+        [[n.get(name, unknown) for name in POSTERIORS[1:]] for _, _, n in network.edges()], dtype=float
+    ).reshape(-1, 2)
+    order = np.argsort(-np.nan_to_num(logs.sum(axis=1)), kind="stable")
+    missed = [(graph.index(x), graph.index(y), float(xy), float(yx)) for x, y, _, xy, yx in near_misses]
+    pairs = np.array([row[:2] for row in missed], np.int64).reshape(-1, 2)
+    other = np.array([row[2:] for row in missed], float).reshape(-1, 2)
+    every = np.concatenate([graph.pairs[order], pairs]), np.concatenate([logs[order], other])
+    return EdgeTable(graph.names, every[0], graph.n_edges, every[1])
 
 
 def _edges(pairs: Any, graph: Graph) -> tuple[tuple[str, str], ...]:
     return Graph(graph.names, [(x, y) for x, y in pairs]).edges
 
 
-def described(test: object, names: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
-    """Return the kind of a test and its options as JSON can hold them.
-
-    Examples
-    --------
-    >>> described("chi-square", ())
-    ('chi-square', {'alpha': 0.05, 'dof': 'adjusted'})
-    """
-    asked = as_test(test)
-    kind = next((name for name, made in TESTS.items() if type(asked) is made), asked.name)
-    if kind not in TESTS:
-        return kind, {}
-    options = dict(vars(asked))
-    if np.ndim(options.get("prior", 0)):
-        matrix = np.asarray(options["prior"])
-        pairs = np.argwhere(np.triu(matrix != 0.5, 1)).tolist()
-        listed = [[names[i], names[j], float(matrix[i, j])] for i, j in pairs]
-        options["prior"] = {"others": 0.5, "pairs": listed}
-    return kind, options
-
-
-def _matrix(prior: dict[str, Any], names: tuple[str, ...]) -> np.ndarray[Any, Any]:
-    index = {name: i for i, name in enumerate(names)}
-    matrix = np.full((len(names), len(names)), float(prior["others"]))
-    for x, y, p in prior["pairs"]:
-        matrix[index[x], index[y]] = matrix[index[y], index[x]] = float(p)
-    return matrix
-
-
 def _near_misses(learned: Learned) -> list[list[Any]]:
     """Return x, y, posterior and both log posteriors of the pairs that come closest to an edge."""
-    if learned.pair_scores is None:
-        return []
-    from ibmap.results.edges import most_credible
-
-    columns = most_credible(learned.graph, learned.pair_scores, NEAR_MISSES)
-    rows = zip(*(list(columns[name]) for name in list(columns)[:5]), columns["in_graph"], strict=True)
     return [
-        [x, y, *(float(v) if math.isfinite(v) else str(float(v)) for v in values)]
-        for x, y, *values, in_graph in rows
-        if not in_graph
+        [x, y, *(v if math.isfinite(v) else str(v) for v in (math.exp((xy + yx) / 2), xy, yx))]
+        for x, y, xy, yx in learned.edge_table.first(0, NEAR_MISSES)
     ]
 
 
-def _counts(learned: Learned, data: CategoricalData) -> list[Any]:
+def _counts(learned: Learned, engine: Engine) -> list[Any]:
     """Return the table of counts of every edge; None where there are too many levels to look at."""
-    counts = LocalCounts(data)
-    found: list[Any] = []
-    for i in range(data.n_variables):
-        later = learned.graph.neighbours(i)
-        later = later[later > i]
-        tables = counts.fixed(i, later, []) if len(later) else None
-        for t, j in enumerate(later.tolist()):
-            small = max(data.cardinalities[i], data.cardinalities[j]) <= LEVELS
-            found.append(contingency(tables, t, data) if small and tables is not None else None)
-    return found
+    levels, pairs = engine.schema.cardinalities, learned.graph.pairs
+    small = np.asarray((levels[pairs] <= LEVELS).all(axis=1))
+    none = np.empty(0, np.int64)
+    asked = [(i, pairs[small & (pairs[:, 0] == i), 1], none) for i in np.unique(pairs[small, 0]).tolist()]
+    tables = ask(engine, Questions.of(asked)) if asked else None
+    found = iter(range(len(pairs)))
+    return [
+        contingency(tables, next(found)) if fits and tables is not None else None for fits in small.tolist()
+    ]

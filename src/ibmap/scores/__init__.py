@@ -1,6 +1,21 @@
-"""Log posteriors of assertions → how probable is this graph."""
+"""How probable is this graph: local scores, which give searches rows of evidence."""
 
-from ibmap.scores.closure import Assertion, closure_row, markov_blanket_closure
-from ibmap.scores.ib_score import Ascent, IBScore
+from ibmap.scores.closure import Assertion, markov_blanket_closure
+from ibmap.scores.ib import IBScore
+from ibmap.scores.local_score import LocalScore, LocalScoreBase, Rows, Score, TableScore
+from ibmap.scores.mpl import MPLScore
+from ibmap.scores.registry import SCORES, as_score
 
-__all__ = ["Ascent", "Assertion", "IBScore", "closure_row", "markov_blanket_closure"]
+__all__ = [
+    "SCORES",
+    "Assertion",
+    "IBScore",
+    "LocalScore",
+    "LocalScoreBase",
+    "MPLScore",
+    "Rows",
+    "Score",
+    "TableScore",
+    "as_score",
+    "markov_blanket_closure",
+]

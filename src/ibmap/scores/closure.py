@@ -3,14 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ibmap.errors import RequestError
+from ibmap._types import Ints
 from ibmap.graph import Graph
-from ibmap.independence import BoundTest
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from ibmap.independence import Answers, BoundTest
 
 
 class Assertion(NamedTuple):
@@ -44,18 +40,16 @@ def markov_blanket_closure(graph: Graph) -> list[Assertion]:
     return assertions
 
 
-def closure_row(test: BoundTest, x: int, blanket: Ints, n: int) -> Floats:
-    """Return σ_x: the log posteriors of the assertions about x, in two questions. σ_xx = 0."""
-    row = np.zeros(n)
-    others = np.setdiff1d(np.arange(n), np.append(blanket, x))
-    if len(others):
-        row[others] = _posteriors(test.fixed(x, others, blanket).log_independent)
+def closure_answers(test: BoundTest, x: int, blanket: Ints, n: int) -> list[tuple[Ints, Answers]]:
+    """Ask a test about x and all other variables, as the closure does: in two questions at most.
+
+    Returns the variables outside the blanket with their answers given it, and the members with theirs, each
+    given the others.
+    """
+    asked: list[tuple[Ints, Answers]] = []
+    outside = np.setdiff1d(np.arange(n), np.append(blanket, x))
+    if len(outside):
+        asked.append((outside, test.fixed(x, outside, blanket)))
     if len(blanket):
-        row[blanket] = _posteriors(test.round_robin(x, blanket).log_dependent)
-    return row
-
-
-def _posteriors(values: Floats | None) -> Floats:
-    if values is None:
-        raise RequestError("the test has no posteriors; the IB-score needs log_independent and log_dependent")
-    return values
+        asked.append((blanket, test.round_robin(x, blanket)))
+    return asked

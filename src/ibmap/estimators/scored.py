@@ -1,4 +1,4 @@
-"""IBMAP as a scikit-learn estimator; ``rivals`` has the other learners."""
+"""IBMAP as a scikit-learn estimator: a score, and a search that raises it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data import CategoricalData
+from ibmap.engines import Engine
+from ibmap.estimators.base import StructureLearner
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.ibmap_hc import ibmap_hc
-from ibmap.learners.structure_learner import StructureLearner
 from ibmap.results.learned import Learned, Step, frame
 
 
@@ -22,6 +22,10 @@ class IBMAP(StructureLearner):
     ----------
     test : IndependenceTest, str, callable or None
         Where posteriors come from; None is :class:`BayesianTest` with its defaults.
+    score : Score, str or None
+        What is raised: "ib", the paper's score (None is the same), or "mpl", the marginal pseudo-likelihood.
+    search : Search, str or None
+        How: "climb", the paper's (None is the same), "steepest" or "rounds".
     patience : int
         How many more pairs to try when the least credible one does not raise the score; 0 is the paper.
     start : Graph or None
@@ -35,6 +39,8 @@ class IBMAP(StructureLearner):
         How to cut continuous columns; None refuses them.
     bins : int, mapping or None
         How many bins, or which edges for which column; None lets the number of rows decide.
+    engine : Engine, callable, str or None
+        Who counts: None is the memory of this process; see :func:`ibmap.engines.as_engine`.
     n_jobs : int or None
         Threads; None is one, -1 all cores. The result does not depend on it.
     callback : callable or None
@@ -49,7 +55,7 @@ class IBMAP(StructureLearner):
     graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
         As in every learner.
     score_ : float
-        The IB-score of the network: the log posterior of its closure.
+        The score of the network; the IB-score is the log posterior of its closure.
     pair_scores_ : ndarray of shape (n_variables, n_variables)
         ``pair_scores_[i, j]`` is σ_ij, the log posterior of what the network asserts about i and j given the
         blanket of i. The diagonal is 0.
@@ -71,6 +77,8 @@ class IBMAP(StructureLearner):
         self,
         test: Any = None,
         *,
+        score: Any = None,
+        search: Any = None,
         patience: int = 0,
         start: Graph | None = None,
         required: Iterable[tuple[str, str]] = (),
@@ -78,11 +86,14 @@ class IBMAP(StructureLearner):
         missing: str = "error",
         discretize: str | None = None,
         bins: int | Mapping[str, Any] | None = None,
+        engine: Any = None,
         n_jobs: int | None = None,
         callback: Callable[[Step], object] | None = None,
         checkpoint: Checkpoint | str | PathLike[str] | None = None,
     ) -> None:
         self.test = test
+        self.score = score
+        self.search = search
         self.patience = patience
         self.start = start
         self.required = required
@@ -90,14 +101,17 @@ class IBMAP(StructureLearner):
         self.missing = missing
         self.discretize = discretize
         self.bins = bins
+        self.engine = engine
         self.n_jobs = n_jobs
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def _learn(self, data: CategoricalData) -> Learned:
+    def _learn(self, engine: Engine) -> Learned:
         return ibmap_hc(
-            data,
+            engine,
             self.test,
+            score=self.score,
+            search=self.search,
             patience=self.patience,
             start=self.start,
             required=self.required,
@@ -108,8 +122,8 @@ class IBMAP(StructureLearner):
         )
 
     @property
-    def score_(self) -> float:
-        """The IB-score of the network."""
+    def score_(self) -> float | None:
+        """The score of the network."""
         return self.learned_.score
 
     @property

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ibmap.data import CategoricalData, load
+from ibmap.engines import Engine, as_engine
 from ibmap.graph import Graph
 from ibmap.results.explanation import Explanation, explain
 from ibmap.results.learned import Learned
@@ -30,15 +31,17 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         Tests performed; iterations (ascents, or variables visited).
     fit_seconds_ : float
         Wall time.
-    data_ : CategoricalData
-        The table as it was understood; ``explain`` counts in it.
+    engine_ : Engine
+        Who counted; ``explain`` asks it.
+    learned_ : Learned
+        Everything that is known about the network, with its provenance.
     """
 
     learned_: Learned
-    data_: CategoricalData
+    engine_: Engine
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("learned_", "data_") or (name in dir(type(self)) and "learned_" not in vars(self)):
+        if name in ("learned_", "engine_") or (name in dir(type(self)) and "learned_" not in vars(self)):
             raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -47,24 +50,34 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : frame, array, path or CategoricalData
-            The table; see :func:`ibmap.load`.
+        X : frame, array, path, CategoricalData or Engine
+            The table, see :func:`ibmap.load`; or an engine that holds it.
         y : None
             Ignored; there is no target.
         """
-        data = load(X, missing=self.missing, discretize=self.discretize, bins=self.bins)
-        self.learned_ = self._learn(data)
-        self.n_features_in_ = data.n_variables
-        self.bin_edges_ = data.bin_edges
-        self.data_ = data
-        if data.backend is not None or isinstance(X, str | PathLike | Mapping | CategoricalData):
-            self.feature_names_in_ = np.array(data.names, dtype=object)
+        engine = self._engine(X)
+        schema = engine.schema
+        self.learned_, self.engine_ = self._learn(engine), engine
+        self.n_features_in_ = schema.n_variables
+        self.bin_edges_ = dict(schema.bin_edges)
+        named = schema.backend is not None or isinstance(
+            X, str | PathLike | Mapping | CategoricalData | Engine
+        )
+        if named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self
 
-    def _learn(self, data: CategoricalData) -> Learned:
-        raise TypeError(f"{type(self).__name__} must define _learn(data)")
+    def _engine(self, X: Any) -> Engine:
+        """Return who counts: X itself, if it is an engine, or one made of the table."""
+        if isinstance(X, Engine):
+            return as_engine(X, self.engine)
+        data = load(X, missing=self.missing, discretize=self.discretize, bins=self.bins)
+        return as_engine(data, self.engine)
+
+    def _learn(self, engine: Engine) -> Learned:
+        raise TypeError(f"{type(self).__name__} must define _learn(engine)")
 
     @property
     def graph_(self) -> Graph:
@@ -79,7 +92,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     @property
     def edges_(self) -> Any:
         """Edges, then near misses: x, y, posterior, log posterior both ways, in_graph."""
-        return self.learned_.edges()
+        return self.learned_.edges_frame
 
     def explain(self, x: str, y: str) -> Explanation:
         """Tell why there is an edge between ``x`` and ``y``, or why not: print it, or read its numbers.
@@ -89,8 +102,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         x, y : str
             Two variables.
         """
-        test = getattr(self, "test", "mutual-information")
-        return explain(self.data_, self.learned_, x, y, test)
+        return explain(self.engine_, self.learned_, x, y)
 
     @property
     def n_tests_(self) -> int:

@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from ibmap import BayesianTest, FunctionTest
-from ibmap.engines import LocalCounts
+from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
-from ibmap.scores import IBScore
-from tests.engines.partitioned import PartitionedCounts, PlainCounts, data_of, with_wide_columns
+from ibmap.scores.ib import ib_score
+from ibmap.search import Climb
+from ibmap.search.climb import Climbing
+from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns
 from tests.independence.agreement import OPTIONS
 from tests.reference.score import pair_scores, total
 from tests.reference.tables import Table, categorical_tables, random_table
@@ -25,18 +28,28 @@ def within(pairs: set[tuple[int, int]], n: int) -> Pairs:
     return sorted(pair for pair in pairs if max(pair) < n)
 
 
-def edges_of(score: IBScore) -> Pairs:
-    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(score.adjacency))]
+def edges_of(score: Climbing) -> Pairs:
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(adjacency_of(score)))]
 
 
 def new(
-    engine: Any, table: Table, edges: Pairs = (), locked: Pairs = (), n_jobs: int = 1, **options: Any
-) -> IBScore:
+    engine: Any,
+    table: Table,
+    edges: Pairs = (),
+    locked: Pairs = (),
+    n_jobs: int = 1,
+    patience: int = 0,
+    **options: Any,
+) -> Climbing:
     test = BayesianTest(**options).bind(engine(data_of(*table)))
-    return IBScore(test, len(table[1]), edges, locked, n_jobs)
+    return Climb(patience).begin(ib_score(test, len(table[1]), n_jobs), edges, locked)
 
 
-def assert_same_state(score: IBScore, fresh: IBScore) -> None:
+def adjacency_of(climb: Climbing) -> NDArray[np.bool_]:
+    return (climb.state.flags & 1).astype(bool)
+
+
+def assert_same_state(score: Climbing, fresh: Climbing) -> None:
     assert score.pair_scores == pytest.approx(fresh.pair_scores, rel=1e-9, abs=1e-300)
     assert score.total == pytest.approx(fresh.total, rel=1e-9)
     assert score.state.row_sum == pytest.approx(fresh.state.row_sum, rel=1e-9)
@@ -56,17 +69,17 @@ def test_the_score_from_scratch_agrees_with_the_twin(
         for x, y in start:
             adjacency[x, y] = adjacency[y, x] = True
         expected = pair_scores(codes, cards, adjacency, **options)
-        for engine in (LocalCounts, PlainCounts, PartitionedCounts):
+        for engine in (MemoryEngine, HiddenEngine, PartitionedEngine):
             score = new(engine, table, start, **options)
-            assert (score._compiled is None) == (engine is not LocalCounts)
+            assert (score.compiled is None) == (engine is not MemoryEngine)
             assert score.pair_scores == pytest.approx(expected, rel=1e-9, abs=1e-300)
             assert score.total == pytest.approx(total(expected), rel=1e-9)
             assert not score.pair_scores.diagonal().any()
-            assert np.array_equal(score.adjacency, adjacency)
+            assert np.array_equal(adjacency_of(score), adjacency)
             assert score.n_tests == n * (n - 1)
 
 
-@pytest.mark.parametrize("engine", [LocalCounts, PlainCounts])
+@pytest.mark.parametrize("engine", [MemoryEngine, HiddenEngine])
 @pytest.mark.parametrize("patience", [0, 3])
 @settings(max_examples=30)
 @given(
@@ -85,16 +98,16 @@ def test_score_after_every_ascent_equals_score_from_scratch(
 ) -> None:
     n = len(table[1])
     start, fixed = within(edges, n), within(locked, n)
-    score = new(engine, table, start, fixed, **options)
+    score = new(engine, table, start, fixed, patience=patience, **options)
     height = score.total
     for _ in range(50):
-        ascents = score.ascend(1, patience)
+        ascents = score.advance(1)
         if not ascents:
             break
         (step,) = ascents
         assert step.x < step.y
         assert (step.x, step.y) not in fixed
-        assert step.added == score.adjacency[step.x, step.y]
+        assert step.added == adjacency_of(score)[step.x, step.y]
         assert step.score == score.total
         assert step.gain == pytest.approx(score.total - height, rel=1e-6, abs=1e-9)
         assert step.gain > 1e-9
@@ -104,45 +117,45 @@ def test_score_after_every_ascent_equals_score_from_scratch(
     assert [pair in start for pair in fixed] == [pair in edges_of(score) for pair in fixed]
 
 
-@pytest.mark.parametrize("engine", [LocalCounts, PlainCounts])
+@pytest.mark.parametrize("engine", [MemoryEngine, HiddenEngine])
 @pytest.mark.parametrize("patience", [0, 3])
 @settings(max_examples=30)
 @given(table=categorical_tables(max_columns=6, max_levels=3))
 def test_a_search_that_ended_stays_where_it_is(engine: Any, patience: int, table: Table) -> None:
-    score = new(engine, table)
-    score.ascend(999, patience)
+    score = new(engine, table, patience=patience)
+    score.advance(999)
     lowest = score.state.lowest.copy()
     assert_same_state(score, new(engine, table, edges_of(score)))
-    assert score.ascend(1, patience) == []
+    assert score.advance(1) == []
     assert np.array_equal(score.state.lowest, lowest)
 
 
 @pytest.mark.parametrize("patience", [0, 2])
 def test_ascents_one_by_one_are_those_of_one_go(patience: int) -> None:
     table = random_table(300, 12, 3, 0.0, seed=5)
-    one_go = new(LocalCounts, table)
-    expected = one_go.ascend(1000, patience)
-    one_by_one = new(LocalCounts, table)
+    one_go = new(MemoryEngine, table, patience=patience)
+    expected = one_go.advance(1000)
+    one_by_one = new(MemoryEngine, table, patience=patience)
     found = []
-    while step := one_by_one.ascend(1, patience):
+    while step := one_by_one.advance(1):
         found += step
     assert found == expected
     assert len(expected) >= 4
     assert np.array_equal(one_go.pair_scores, one_by_one.pair_scores)
 
 
-@pytest.mark.parametrize("engine", [LocalCounts, PlainCounts])
+@pytest.mark.parametrize("engine", [MemoryEngine, HiddenEngine])
 @pytest.mark.parametrize("budget", [1, 2, 7])
 def test_a_search_goes_on_where_its_budget_ended(engine: Any, budget: int) -> None:
     table, patience = random_table(200, 9, 3, 0.0, seed=6), 6
-    one_go, in_parts = new(engine, table), new(engine, table)
-    expected, found, calls = one_go.ascend(1000, patience), [], 0
-    while not in_parts.at_maximum:
+    one_go, in_parts = (new(engine, table, patience=patience) for _ in range(2))
+    expected, found, calls = one_go.advance(1000), [], 0
+    while not in_parts.finished:
         before = in_parts.n_tests
-        found += in_parts.ascend(1000, patience, budget)
+        found += in_parts.advance(1000, budget)
         assert in_parts.n_tests - before <= budget * 16  # two rows of eight a proposal
         calls += 1
-    assert one_go.at_maximum
+    assert one_go.finished
     assert found == expected
     assert calls > len(expected) / budget
     assert one_go.n_tests == in_parts.n_tests
@@ -153,8 +166,8 @@ def test_a_search_goes_on_where_its_budget_ended(engine: Any, budget: int) -> No
 @pytest.mark.parametrize("seed", range(5))
 def test_the_compiled_route_is_the_general_route(seed: int, patience: int) -> None:
     table = random_table(250, 10, [2, 3, 12, 4, 2][seed], 0.0 if seed < 3 else 0.05, seed)
-    compiled, general = new(LocalCounts, table), new(PlainCounts, table)
-    steps, others = compiled.ascend(999, patience), general.ascend(999, patience)
+    compiled, general = (new(engine, table, patience=patience) for engine in (MemoryEngine, HiddenEngine))
+    steps, others = compiled.advance(999), general.advance(999)
     assert [step[:3] for step in steps] == [step[:3] for step in others]
     assert [step.score for step in steps] == pytest.approx([step.score for step in others], rel=1e-9)
     assert compiled.n_tests == general.n_tests
@@ -163,12 +176,12 @@ def test_the_compiled_route_is_the_general_route(seed: int, patience: int) -> No
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_change_no_bit(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibmap.scores.ib_score.PARALLEL", 0)  # also the ascents, small as the table is
+    monkeypatch.setattr("ibmap.search.climb.PARALLEL", 0)  # also the ascents, small as the table is
     for levels in (2, 5):
         table = with_wide_columns(random_table(200, 90, levels, 0.0, seed=levels), 5, 40)
-        one, many = new(LocalCounts, table), new(LocalCounts, table, n_jobs=n_jobs)
+        one, many = (new(MemoryEngine, table, n_jobs=jobs, patience=1) for jobs in (1, n_jobs))
         assert np.array_equal(one.pair_scores, many.pair_scores)
-        assert one.ascend(20, 1) == many.ascend(20, 1)
+        assert one.advance(20) == many.advance(20)
         assert np.array_equal(one.pair_scores, many.pair_scores)
         assert one.n_tests == many.n_tests
 
@@ -179,9 +192,9 @@ def test_more_variables_than_a_block_or_a_tile() -> None:
     codes = np.array([rng.integers(n, size=70) for n in cards])
     codes[:, :3] = 0
     codes[17, :2] = -1  # one loose variable
-    score = new(LocalCounts, (codes, cards))
+    score = new(MemoryEngine, (codes, cards))
     assert np.allclose(score.pair_scores, score.pair_scores.T, rtol=1e-12, atol=0)  # no blankets: symmetric
-    row = BayesianTest().bind(PlainCounts(data_of(codes, cards)))
+    row = BayesianTest().bind(HiddenEngine(data_of(codes, cards)))
     for x in (0, 17, 255, 256, 599):
         others = np.delete(np.arange(600), x)
         expected = row.fixed(x, others, np.array([], int)).log_independent
@@ -191,9 +204,9 @@ def test_more_variables_than_a_block_or_a_tile() -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_hardly_any_variables(n: int) -> None:
-    score = new(LocalCounts, (np.zeros((n, 5), int), [1] * n))
+    score = new(MemoryEngine, (np.zeros((n, 5), int), [1] * n))
     assert score.total == pytest.approx(n * (n - 1) * np.log(0.5))
-    assert score.ascend(5) == []
+    assert score.advance(5) == []
 
 
 @pytest.mark.parametrize(("apart", "first"), [(0.0, (0, 1)), (1e-9, (0, 1)), (1e-7, (1, 2))])
@@ -203,15 +216,15 @@ def test_rounding_does_not_decide_which_pair_is_proposed(apart: float, first: tu
     def almost_tied(x: int, y: int, given: tuple[int, ...]) -> float:
         return -2.5 - below[min(x, y), max(x, y)] / 2
 
-    (step,) = IBScore(FunctionTest(almost_tied).bind(None), 3).ascend(1)
+    (step,) = Climb().begin(ib_score(FunctionTest(almost_tied).bind(None), 3)).advance(1)
     assert (step.x, step.y) == first  # ties, to nine digits, go to the smallest (i, j)
 
 
 def test_everything_locked_leaves_nothing_to_propose() -> None:
     table = random_table(100, 5, 3, 0.0, seed=1)
-    for engine in (LocalCounts, PlainCounts):
-        score = new(engine, table, [(0, 1)], list(combinations(range(5), 2)))
-        assert score.ascend(10, 5) == []
+    for engine in (MemoryEngine, HiddenEngine):
+        score = new(engine, table, [(0, 1)], list(combinations(range(5), 2)), patience=5)
+        assert score.advance(10) == []
         assert edges_of(score) == [(0, 1)]
         assert score.n_tests == 20
 
@@ -224,10 +237,10 @@ def test_scores_above_zero_are_refused() -> None:
             return answers
 
     with pytest.raises(RequestError, match="not the logarithm of a probability"):
-        IBScore(Liar(), 3)
+        Climb().begin(ib_score(Liar(), 3))
 
 
 def test_another_number_of_variables_than_the_test_knows_is_refused() -> None:
     codes, cards = random_table(20, 3, 2, 0.0, 0)
     with pytest.raises(RequestError, match="knows 3 variables, not 4"):
-        IBScore(BayesianTest().bind(LocalCounts(data_of(codes, cards))), 4)
+        ib_score(BayesianTest().bind(MemoryEngine(data_of(codes, cards))), 4)

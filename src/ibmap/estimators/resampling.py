@@ -6,18 +6,18 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from ibmap._random import RandomState
-from ibmap.data import CategoricalData
+from ibmap.engines import Engine
 from ibmap.errors import RequestError
+from ibmap.estimators.base import StructureLearner
+from ibmap.estimators.scored import IBMAP
 from ibmap.graph import Graph
 from ibmap.learners.bootstrap import bootstrap
-from ibmap.learners.estimators import IBMAP
-from ibmap.learners.structure_learner import StructureLearner
 from ibmap.results.bootstrapped import Bootstrapped
 from ibmap.results.learned import Learned
 
 
 class Bootstrap(BaseEstimator):  # type: ignore[misc]
-    """How far to trust each edge: learn again from rows drawn anew, and count how often it comes back.
+    """How far to trust each edge: learn again from resampled rows, and count how often it is there.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         Replicates at a time; None is one, -1 as many as there are cores. The result does not depend on it.
     subsample : float or None
         None draws as many rows as there are, with replacement; a share, as 0.63, draws so many, none twice:
-        fewer edges come back, true ones among them too, and those that do are seldom false.
+        fewer edges are found, true ones among the missing too, and those that are found are seldom false.
 
     Attributes
     ----------
@@ -78,8 +78,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : frame, array, path or CategoricalData
-            The table; see :func:`ibmap.load`.
+        X : frame, array, path, CategoricalData or Engine
+            The table, see :func:`ibmap.load`; or an engine that holds it.
         y : None
             Ignored; there is no target.
         """
@@ -87,17 +87,17 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         if not isinstance(learner, StructureLearner):
             raise RequestError(f"learner must be one of ibmap's learners, such as IBMAP(), not {learner!r}")
 
-        def learn(data: CategoricalData, callback: object = None) -> Learned:
+        def learn(engine: Engine, callback: object = None) -> Learned:
             copy: Any = clone(learner)
             if getattr(copy, "callback", "none") is None:
                 copy.callback = callback
             if hasattr(copy, "checkpoint"):
                 copy.checkpoint = None  # a file holds one search
-            return copy._learn(data)  # type: ignore[no-any-return]
+            return copy._learn(engine)  # type: ignore[no-any-return]
 
         self.learner_ = clone(learner).fit(X)
         self.bootstrapped_ = bootstrap(
-            self.learner_.data_,
+            self.learner_.engine_,
             learn,
             n_replicates=self.n_replicates,
             random_state=self.random_state,

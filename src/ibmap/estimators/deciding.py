@@ -1,14 +1,14 @@
-"""The paper's rivals of IBMAP as scikit-learn estimators."""
+"""Learners that decide instead of scoring, as scikit-learn estimators: GSMN, HHC-MN, mutual information."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from ibmap.data import CategoricalData
+from ibmap.engines import Engine
+from ibmap.estimators.base import StructureLearner
 from ibmap.learners.gsmn import gsmn
 from ibmap.learners.hhc_mn import hhc_mn
 from ibmap.learners.local_to_global import Callback
 from ibmap.learners.mutual_information import mutual_information
-from ibmap.learners.structure_learner import StructureLearner
 from ibmap.results.learned import Learned
 
 
@@ -21,14 +21,8 @@ class GSMN(StructureLearner):
         Who decides about independence; None is :class:`BayesianTest` with its defaults.
     symmetry : {"or", "and"}
         Whether an edge needs one end that has chosen the other, or both.
-    missing : {"error", "drop", "category", "testwise"}
-        What to do with missing values; see :class:`ibmap.IBMAP`.
-    discretize : {"equal-width", "quantile"} or None
-        How to cut continuous columns; None refuses them.
-    bins : int, mapping or None
-        How many bins, or which edges for which column; None lets the number of rows decide.
-    n_jobs : int or None
-        Threads; None is one, -1 all cores. The result does not depend on it.
+    missing, discretize, bins, engine, n_jobs
+        As in :class:`ibmap.IBMAP`.
     callback : callable or None
         Called with a :class:`Visit` after every variable; the search ends when it returns True.
 
@@ -56,6 +50,7 @@ class GSMN(StructureLearner):
         missing: str = "error",
         discretize: str | None = None,
         bins: int | Mapping[str, Any] | None = None,
+        engine: Any = None,
         n_jobs: int | None = None,
         callback: Callback = None,
     ) -> None:
@@ -64,12 +59,13 @@ class GSMN(StructureLearner):
         self.missing = missing
         self.discretize = discretize
         self.bins = bins
+        self.engine = engine
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def _learn(self, data: CategoricalData) -> Learned:
+    def _learn(self, engine: Engine) -> Learned:
         return gsmn(
-            data,
+            engine,
             self.test,
             symmetry=self.symmetry,
             n_jobs=self.n_jobs,
@@ -88,14 +84,8 @@ class HHCMN(StructureLearner):
         Largest conditioning set that is tried; None tries subsets of every size.
     symmetry : {"and", "or"}
         Whether an edge needs one end that has chosen the other, or both.
-    missing : {"error", "drop", "category", "testwise"}
-        What to do with missing values; see :class:`ibmap.IBMAP`.
-    discretize : {"equal-width", "quantile"} or None
-        How to cut continuous columns; None refuses them.
-    bins : int, mapping or None
-        How many bins, or which edges for which column; None lets the number of rows decide.
-    n_jobs : int or None
-        Threads; None is one, -1 all cores. The result does not depend on it.
+    missing, discretize, bins, engine, n_jobs
+        As in :class:`ibmap.IBMAP`.
     callback : callable or None
         Called with a :class:`Visit` after every variable; the search ends when it returns True.
 
@@ -124,6 +114,7 @@ class HHCMN(StructureLearner):
         missing: str = "error",
         discretize: str | None = None,
         bins: int | Mapping[str, Any] | None = None,
+        engine: Any = None,
         n_jobs: int | None = None,
         callback: Callback = None,
     ) -> None:
@@ -133,12 +124,13 @@ class HHCMN(StructureLearner):
         self.missing = missing
         self.discretize = discretize
         self.bins = bins
+        self.engine = engine
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def _learn(self, data: CategoricalData) -> Learned:
+    def _learn(self, engine: Engine) -> Learned:
         return hhc_mn(
-            data,
+            engine,
             self.test,
             max_condition=self.max_condition,
             symmetry=self.symmetry,
@@ -158,14 +150,8 @@ class MutualInformation(StructureLearner):
         How many neighbours a variable may choose, the strongest first; None is any number.
     symmetry : {"or", "and"}
         Whether an edge needs one end that has chosen the other, or both.
-    missing : {"error", "drop", "category", "testwise"}
-        What to do with missing values; see :class:`ibmap.IBMAP`.
-    discretize : {"equal-width", "quantile"} or None
-        How to cut continuous columns; None refuses them.
-    bins : int, mapping or None
-        How many bins, or which edges for which column; None lets the number of rows decide.
-    n_jobs : int or None
-        Threads; None is one, -1 all cores. The result does not depend on it.
+    missing, discretize, bins, engine, n_jobs
+        As in :class:`ibmap.IBMAP`.
     callback : callable or None
         Called with a :class:`Visit` after every variable; the search ends when it returns True.
 
@@ -194,6 +180,7 @@ class MutualInformation(StructureLearner):
         missing: str = "error",
         discretize: str | None = None,
         bins: int | Mapping[str, Any] | None = None,
+        engine: Any = None,
         n_jobs: int | None = None,
         callback: Callback = None,
     ) -> None:
@@ -203,12 +190,13 @@ class MutualInformation(StructureLearner):
         self.missing = missing
         self.discretize = discretize
         self.bins = bins
+        self.engine = engine
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def _learn(self, data: CategoricalData) -> Learned:
+    def _learn(self, engine: Engine) -> Learned:
         return mutual_information(
-            data,
+            engine,
             factor=self.factor,
             max_neighbours=self.max_neighbours,
             symmetry=self.symmetry,

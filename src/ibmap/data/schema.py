@@ -1,0 +1,127 @@
+"""What is known about a table without its rows: names, kinds, levels, how many rows, and a digest."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ibmap._types import Ints
+from ibmap.data._messages import listing
+from ibmap.errors import UnknownVariableError
+
+CATEGORICAL, CONTINUOUS = "categorical", "continuous"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Schema:
+    """A table without its rows: all that learners, results and pictures need to know about it.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables, in the order of the columns.
+    levels : tuple of tuples
+        The labels of each variable, in code order; of a continuous one ``()``.
+    n_rows : int
+        Number of rows, wherever they are.
+    kinds : tuple of str, optional
+        "categorical" or "continuous" for each variable; all are categorical by default.
+    backend : {"pandas", "polars", "pyarrow"} or None
+        The library of the frame that the user brought, so that results can come back in it.
+    bin_edges : mapping of str to tuple of float
+        The edges of the variables that were discretised.
+    digest_of_rows : callable or str
+        Tells this table from others; a function is called when somebody first asks for ``digest``.
+
+    Examples
+    --------
+    >>> schema = Schema(("rain", "wet"), (("no", "yes"), (0, 1)), n_rows=3)
+    >>> schema
+    Schema(2 variables, 3 rows)
+    >>> schema.cardinalities.tolist(), schema.index("wet"), schema.kinds[0]
+    ([2, 2], 1, 'categorical')
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[Hashable, ...], ...]
+    n_rows: int
+    kinds: tuple[str, ...] = ()
+    backend: str | None = None
+    bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    digest_of_rows: Callable[[], str] | str = ""
+
+    def __post_init__(self) -> None:
+        if not self.kinds:
+            object.__setattr__(self, "kinds", (CATEGORICAL,) * len(self.names))
+
+    def __repr__(self) -> str:
+        return f"Schema({self.n_variables} variables, {self.n_rows} rows)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = (self.names, self.levels, self.n_rows, self.kinds, self.backend, dict(self.bin_edges))
+        return Schema, (*known, self.digest)
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells this table from others: a hash of names, numbers of levels and values."""
+        return self.digest_of_rows if isinstance(self.digest_of_rows, str) else self.digest_of_rows()
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @cached_property
+    def cardinalities(self) -> Ints:
+        """Number of levels of each variable; 0 for continuous ones."""
+        sizes = np.fromiter(map(len, self.levels), dtype=np.int64, count=len(self.levels))
+        sizes.flags.writeable = False
+        return sizes
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def index(self, name: str) -> int:
+        """Return the position of the variable ``name``.
+
+        Examples
+        --------
+        >>> schema = Schema(("rain", "wet"), (("no", "yes"), (0, 1)), n_rows=3)
+        >>> schema.index("rian")
+        Traceback (most recent call last):
+            ...
+        ibmap.errors.UnknownVariableError: there is no variable 'rian'; did you mean 'rain'?
+        """
+        try:
+            return self._positions[name]
+        except (KeyError, TypeError):
+            raise unknown_variable(name, self.names) from None
+
+    def indices(self, names: Iterable[str]) -> tuple[int, ...]:
+        """Return the positions of several variables (a single name counts as one)."""
+        return tuple(self.index(name) for name in ((names,) if isinstance(names, str) else names))
+
+    def difference(self, other: "Schema") -> str:
+        """Return what makes another table a different one, in words; "" if they fit together."""
+        for what in ("n_variables", "n_rows"):
+            if getattr(self, what) != getattr(other, what):
+                return f"{what} is {getattr(self, what)} here, {getattr(other, what)} there"
+        for here, there in zip(self.names, other.names, strict=True):
+            if here != there:
+                return f"a variable is called {here!r} here, {there!r} there"
+        for name, mine, theirs in zip(self.names, self.levels, other.levels, strict=True):
+            if mine != theirs:
+                return f"{name!r} has other levels"
+        return ""
+
+
+def unknown_variable(name: object, names: Iterable[str]) -> UnknownVariableError:
+    """Return the error for a name that is not in the table, with the closest one that is."""
+    known = list(names)
+    close = get_close_matches(str(name), known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the table has {listing(known)}"
+    return UnknownVariableError(f"there is no variable {name!r}; {hint}")

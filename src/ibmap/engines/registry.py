@@ -1,0 +1,6 @@
+"""Engines by name."""
+
+from ibmap.engines.engine import MakeEngine
+from ibmap.engines.memory import MemoryEngine
+
+ENGINES: dict[str, MakeEngine] = {"memory": MemoryEngine}

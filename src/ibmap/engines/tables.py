@@ -1,0 +1,233 @@
+"""What an engine answers: contingency tables as lists of observed cells, which add up over partitions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ibmap._types import Floats, Ints
+from ibmap.engines.questions import Questions
+from ibmap.errors import EngineError
+from ibmap.kernels.tables import margin_tables
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """The slices of each question, and their sets of rows by level of x.
+
+    Attributes
+    ----------
+    start : ndarray of int
+        First slice of each question, and the end.
+    keys : ndarray of int
+        Levels of the given variables in every slice, one slice after the other.
+    set_start : ndarray of int
+        First set of each question, and the end.
+    sets : ndarray of int, shape (3, sets)
+        Slice (numbered within its question), level of x, rows.
+    """
+
+    start: Ints
+    keys: Ints
+    set_start: Ints
+    sets: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A batch of contingency tables of x against y, as lists of their observed cells.
+
+    Table t owns the cells ``start[t]:start[t + 1]``, sorted by slice, then level of x, then level of y.
+    Nothing that was not observed takes space: thousands of levels or 70 conditioning columns are no matter.
+    Tables of two partitions of the rows are added with ``+``.
+
+    Attributes
+    ----------
+    questions : Questions
+        What was asked: one table for every y of every question.
+    levels : ndarray of int
+        Number of levels of each variable.
+    start : ndarray of int
+        First cell of each table, and the end.
+    cells : ndarray of int, shape (4, cells)
+        Slice, level of x, level of y, count. Slices are numbered within a question; those without a row that
+        knows y do not occur in the table of y.
+    of_rows : int
+        Rows that were looked at, complete or not: of one partition, or of all that were added.
+    slices : Slices or None
+        The slices behind the numbers; None where tables are margins of others and cannot be added.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> from ibmap.engines import MemoryEngine
+    >>> ask = Questions.fixed(0, [1], [])
+    >>> one = MemoryEngine(load(np.array([[0, 0], [1, 1]]))).tables(ask)
+    >>> other = MemoryEngine(load(np.array([[0, 1], [1, 0], [1, 0]]))).tables(ask)
+    >>> (one + other).cells.T.tolist()  # slice, level of x, level of y, count
+    [[0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 0, 2], [0, 1, 1, 1]]
+    """
+
+    questions: Questions
+    levels: Ints
+    start: Ints
+    cells: Ints
+    of_rows: int
+    slices: Slices | None = None
+
+    def __len__(self) -> int:
+        return len(self.questions.y)
+
+    @cached_property
+    def x(self) -> Ints:
+        """The first variable of each table."""
+        return self.questions.x[self.questions.of_table]
+
+    @property
+    def y(self) -> Ints:
+        """The second variable of each table."""
+        return self.questions.y
+
+    @cached_property
+    def log_possible(self) -> Floats:
+        """Logarithm of the number of configurations that the conditioning set of each table could have."""
+        return self.questions.log_possible(self.levels)
+
+    @property
+    def n_rows(self) -> Ints:
+        """Rows counted in each table."""
+        sums = np.concatenate([[0], np.cumsum(self.cells[3])])
+        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]])
+
+    @property
+    def n_slices(self) -> Ints:
+        """Observed slices of each table."""
+        seen = self._slices_seen
+        return np.asarray(seen[self.start[1:]] - seen[self.start[:-1]])
+
+    @cached_property
+    def _slices_seen(self) -> Ints:
+        """How many slices begin before each cell, in all tables together."""
+        first = np.ones(self.cells.shape[1] + 1, np.int64)
+        first[1:-1] = self.cells[0, 1:] != self.cells[0, :-1]
+        first[self.start] = 1
+        return np.concatenate([[0], np.cumsum(first)])
+
+    def closed(self) -> "Tables":
+        """Return the tables with slices numbered within each from 0, without gaps; they cannot be added.
+
+        There are gaps only where a slice has no row that knows y.
+        """
+        before = np.repeat(self._slices_seen[self.start[:-1]], np.diff(self.start))
+        number = self._slices_seen[1:-1] - before - 1
+        if np.array_equal(number, self.cells[0]):
+            return self
+        cells = np.concatenate([number[None], self.cells[1:]])
+        return replace(self, cells=cells, slices=None)
+
+    def margins(self) -> "Tables":
+        """Return the tables of x against each given variable, given the others, in the order of ``given``.
+
+        They are margins of the slices: nothing is counted again.
+        """
+        asked, slices = self.questions, self._slices()
+        start, cells = margin_tables(
+            asked.given, asked.given_start, slices.start, slices.keys, slices.set_start, slices.sets
+        )
+        each = [
+            Questions.round_robin(int(x), asked.given[begin:end])
+            for x, begin, end in zip(asked.x, asked.given_start[:-1], asked.given_start[1:], strict=True)
+        ]
+        return Tables(joined(each), self.levels, start, cells, self.of_rows)
+
+    def __add__(self, other: "Tables") -> "Tables":
+        return add_tables([self, other])
+
+    def _slices(self) -> Slices:
+        if self.slices is None:
+            raise EngineError("these tables are margins of others: ask the engine for tables with slices")
+        return self.slices
+
+
+def joined(batches: Sequence[Questions]) -> Questions:
+    """Return several batches as one."""
+    ends = [np.cumsum([0, *(len(getattr(b, name)) for b in batches)]) for name in ("y", "given")]
+    starts = [
+        np.concatenate(
+            [*(getattr(b, name)[:-1] + e for b, e in zip(batches, end[:-1], strict=True)), end[-1:]]
+        )
+        for name, end in zip(("y_start", "given_start"), ends, strict=True)
+    ]
+    flat = {name: np.concatenate([getattr(b, name) for b in batches]) for name in ("x", "y", "given")}
+    return Questions(flat["x"], flat["y"], starts[0], flat["given"], starts[1])
+
+
+def add_tables(parts: Sequence[Tables]) -> Tables:
+    """Add up the answers of several partitions of the rows to the same questions.
+
+    Slices are matched by their keys, and come in the order of the keys.
+    """
+    first = parts[0]
+    for part in parts[1:]:
+        if not part.questions.same(first.questions):
+            raise EngineError("tables of different questions cannot be added")
+        if not np.array_equal(part.levels, first.levels):
+            raise EngineError("tables of different variables cannot be added: the numbers of levels differ")
+    asked, found = first.questions, [part._slices() for part in parts]
+    numbers, start, keys = _merged_keys(asked, found)
+    sets, cells = [], []
+    for part, slices, number in zip(parts, found, numbers, strict=True):
+        question = np.repeat(np.arange(len(asked)), np.diff(slices.set_start))
+        table = np.repeat(np.arange(len(part)), np.diff(part.start))
+        sets.append(_renumbered(slices.sets, question, number[slices.start[question] + slices.sets[0]]))
+        old = slices.start[asked.of_table[table]] + part.cells[0]
+        cells.append(_renumbered(part.cells, table, number[old]))
+    all_sets, all_cells = _summed(np.concatenate(sets, axis=1)), _summed(np.concatenate(cells, axis=1))
+    whole = Slices(start, keys, _starts(all_sets[0], len(asked)), all_sets[1:])
+    of_rows = sum(part.of_rows for part in parts)
+    return Tables(asked, first.levels, _starts(all_cells[0], len(first)), all_cells[1:], of_rows, whole)
+
+
+def _merged_keys(asked: Questions, found: Sequence[Slices]) -> tuple[list[Ints], Ints, Ints]:
+    """Return, of each part, the new number of every slice; then first slices and keys of the union."""
+    numbers = [np.empty(int(s.start[-1]), np.int64) for s in found]
+    sizes = np.diff(asked.given_start)
+    key_start = [np.concatenate([[0], np.cumsum(np.diff(s.start) * sizes)]) for s in found]
+    starts, keys = [0], []
+    for q, size in enumerate(sizes.tolist()):
+        n_slices = [int(s.start[q + 1] - s.start[q]) for s in found]
+        mine = [
+            s.keys[k[q] : k[q + 1]].reshape(m, size)
+            for s, k, m in zip(found, key_start, n_slices, strict=True)
+        ]
+        if size:
+            union, which = np.unique(np.concatenate(mine), axis=0, return_inverse=True)
+        else:  # one slice, if there is a row at all
+            union, which = np.empty((int(any(n_slices)), 0), np.int64), np.zeros(sum(n_slices), np.int64)
+        ends = np.cumsum([0, *n_slices])
+        for s, number, begin, end in zip(found, numbers, ends[:-1], ends[1:], strict=True):
+            number[s.start[q] : s.start[q + 1]] = which.reshape(-1)[begin:end]
+        starts.append(starts[-1] + len(union))
+        keys.append(union.reshape(-1))
+    return numbers, np.array(starts, np.int64), np.concatenate([np.empty(0, np.int64), *keys])
+
+
+def _renumbered(columns: Ints, owner: Ints, slices: Ints) -> Ints:
+    """Return columns with who they belong to in front of them, and with new numbers of slices."""
+    return np.concatenate([owner[None], slices[None], columns[1:]])
+
+
+def _summed(columns: Ints) -> Ints:
+    """Sort columns, and add up the last entries of those that agree in all others."""
+    columns = columns[:, np.lexsort(columns[-2::-1])]
+    if not columns.shape[1]:
+        return columns
+    new = np.append(True, (columns[:-1, 1:] != columns[:-1, :-1]).any(axis=0))
+    kept = columns[:, new]
+    kept[-1] = np.add.reduceat(columns[-1], np.flatnonzero(new))
+    return kept
+
+
+def _starts(owners: Ints, n: int) -> Ints:
+    return np.searchsorted(owners, np.arange(n + 1))

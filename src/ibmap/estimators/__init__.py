@@ -1,0 +1,8 @@
+"""The learners as scikit-learn estimators."""
+
+from ibmap.estimators.base import StructureLearner
+from ibmap.estimators.deciding import GSMN, HHCMN, MutualInformation
+from ibmap.estimators.resampling import Bootstrap
+from ibmap.estimators.scored import IBMAP
+
+__all__ = ["GSMN", "HHCMN", "IBMAP", "Bootstrap", "MutualInformation", "StructureLearner"]

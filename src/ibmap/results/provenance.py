@@ -1,0 +1,122 @@
+"""Where a network comes from, as data: learner, test, score and search, each with its options."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ibmap.independence import IndependenceTest
+from ibmap.independence.registry import TESTS
+from ibmap.scores import SCORES, Score
+from ibmap.search import SEARCHES, Search
+
+KINDS: dict[str, Mapping[str, Any]] = {"test": TESTS, "score": SCORES, "search": SEARCHES}
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A test, a score or a search that a file can name but not make: it was part of another program."""
+
+    name: str
+    label: str = ""
+
+    def options(self) -> Mapping[str, Any]:
+        """Return nothing: they are not known."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What found a network.
+
+    Attributes
+    ----------
+    learner : str
+        Its name in ``LEARNERS``.
+    options : mapping
+        Options of the learner that are not the default.
+    test : IndependenceTest or None
+        The test that was asked.
+    score : Score or None
+        The score that was raised; None for learners that decide instead of scoring.
+    search : Search or None
+        The search that raised it.
+
+    Examples
+    --------
+    >>> str(Provenance("gsmn", {"symmetry": "and"}))
+    'gsmn(symmetry=and)'
+    """
+
+    learner: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    test: IndependenceTest | Foreign | None = None
+    score: Score | Foreign | None = None
+    search: Search | Foreign | None = None
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.learner}({said})" if said else self.learner
+
+    @property
+    def test_label(self) -> str:
+        """What to show of the test."""
+        return self.test.name if self.test is not None else "none"
+
+    def to_dict(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the JSON form; priors by pair go by the names of the variables."""
+        found: dict[str, Any] = {"learner": {"name": self.learner, "options": dict(self.options)}}
+        for kind in KINDS:
+            part = getattr(self, kind)
+            found[kind] = None if part is None else described(kind, part, names)
+        return found
+
+    @staticmethod
+    def from_dict(found: Mapping[str, Any], names: tuple[str, ...]) -> "Provenance":
+        """Return what a file holds."""
+        learner = found["learner"]
+        parts = {kind: made(kind, found.get(kind), names) for kind in KINDS}
+        return Provenance(str(learner["name"]), dict(learner["options"]), **parts)
+
+
+def described(kind: str, part: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return a test, a score or a search as JSON can hold it.
+
+    Examples
+    --------
+    >>> from ibmap.independence import as_test
+    >>> described("test", as_test("chi-square"), ())
+    {'name': 'chi-square', 'options': {'alpha': 0.05, 'dof': 'adjusted'}, 'label': \
+'chi-square(alpha=0.05, dof=adjusted)'}
+    """
+    name = next((name for name, maker in KINDS[kind].items() if type(part) is maker), None)
+    if name is None:
+        return {"name": getattr(part, "name", type(part).__name__), "options": {}, "foreign": True}
+    options = dict(vars(part)) if kind == "test" else dict(part.options())
+    if np.ndim(options.get("prior", 0)):
+        matrix = np.asarray(options["prior"])
+        pairs = np.argwhere(np.triu(matrix != 0.5, 1)).tolist()
+        listed = [[names[i], names[j], float(matrix[i, j])] for i, j in pairs]
+        options["prior"] = {"others": 0.5, "pairs": listed}
+    return {"name": name, "options": options, "label": part.name}
+
+
+def made(kind: str, found: Any, names: tuple[str, ...]) -> Any:
+    """Return the test, the score or the search that a file describes; None if it holds none."""
+    if found is None:
+        return None
+    name, options = found["name"], dict(found["options"])
+    if found.get("foreign") or name not in KINDS[kind]:
+        return Foreign(str(name))
+    if isinstance(options.get("prior"), dict):
+        options["prior"] = _matrix(options["prior"], names)
+    return KINDS[kind][name](**options)
+
+
+def _matrix(prior: dict[str, Any], names: tuple[str, ...]) -> np.ndarray[Any, Any]:
+    index = {name: i for i, name in enumerate(names)}
+    matrix = np.full((len(names), len(names)), float(prior["others"]))
+    for x, y, p in prior["pairs"]:
+        matrix[index[x], index[y]] = matrix[index[y], index[x]] = float(p)
+    return matrix

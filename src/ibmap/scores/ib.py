@@ -1,0 +1,188 @@
+"""The IB-score: the log posterior of all that a graph asserts (paper, section 4).
+
+σ(G) = Σ_x Σ_y σ_xy(G), where σ_xy is the log posterior of what the Markov blanket closure asserts about x
+and y. In terms of evidence, t_xy = log Pr(dependent) - log Pr(independent), and σ_xy = -softplus(∓t_xy).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ibmap._parallel import spread
+from ibmap._types import Floats, Ints
+from ibmap.engines import Engine
+from ibmap.engines.engine import checked
+from ibmap.errors import RequestError
+from ibmap.independence import Answers, BoundTest, IndependenceTest
+from ibmap.independence.base import BoundTableTest, log_one_minus_exp
+from ibmap.independence.bayesian import CompiledBayesianTest
+from ibmap.kernels import ib_ascent
+from ibmap.kernels.bayes_model import Model, Scratch
+from ibmap.kernels.ib_ascent import State
+from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.unconditional import unconditional_tile
+from ibmap.scores.closure import closure_answers
+from ibmap.scores.local_score import NONE, LocalScoreBase, Rows, credibility, spread_rows
+
+TILE = 64  #: variables that are counted against a block before they are scored
+
+
+class IBScore:
+    """The paper's score, for any test that has posteriors.
+
+    Examples
+    --------
+    >>> IBScore().name, IBScore().uses_test
+    ('ib', True)
+    """
+
+    name, uses_test = "ib", True
+
+    def options(self) -> Mapping[str, Any]:
+        """Return the options: there are none; those of the test are the test's."""
+        return {}
+
+    def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "BoundIBScore":
+        """Bind the score to an engine, and to the test that it asks."""
+        if test is None:
+            raise RequestError("the IB-score asks a test of independence, and there is none")
+        if not test.has_posteriors:
+            raise RequestError(
+                f"IBMAP-HC sums log posteriors, and {test.name} has none: use the Bayesian test, "
+                "or a learner that only asks whether two variables are independent"
+            )
+        return ib_score(test.bind(engine), engine.schema.n_variables, n_threads)
+
+
+def ib_score(test: BoundTest, n: int, n_threads: int = 1) -> "BoundIBScore":
+    """Return the IB-score of n variables by a bound test, compiled where the test is."""
+    if isinstance(test, CompiledBayesianTest):
+        if len(test.levels) != n:
+            raise RequestError(f"the test knows {len(test.levels)} variables, not {n}")
+        return CompiledIBScore(test, n_threads)
+    return BoundIBScore(test, n)
+
+
+class BoundIBScore(LocalScoreBase):
+    """The IB-score by any test with posteriors.
+
+    It is not additive: an edge changes the conditioning set of all other assertions about its ends.
+    """
+
+    additive = False
+
+    def __init__(self, test: BoundTest, n: int) -> None:
+        self.test, self.n = test, n
+
+    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+        """Return the log odds of dependence for each of some x, given its blanket."""
+        if isinstance(self.test, BoundTableTest):
+            tables = self.test.closure_tables(xs, blankets)
+            evaluate = self.test.evaluate
+            return scored(xs, blankets, spread_rows(tables, self.n, lambda t: log_odds(evaluate(t))))
+        evidence = np.zeros((len(xs), self.n))
+        for row, x, blanket in zip(evidence, xs, blankets, strict=True):
+            for ys, answers in closure_answers(self.test, x, blanket, self.n):
+                row[ys] = log_odds(answers)
+        return scored(xs, blankets, evidence)
+
+    def empty(self) -> Rows:
+        """Return the rows of the graph without edges; a test of tables is asked about each pair once."""
+        if not isinstance(self.test, BoundTableTest):
+            return super().empty()
+        evidence, schema = np.zeros((self.n, self.n)), self.test.engine.schema
+        for tables in self.test.engine.pairs():
+            values = log_odds(self.test.evaluate(checked(tables, schema)))
+            evidence[tables.x, tables.y] = values
+            evidence[tables.y, tables.x] = values
+        return scored(range(self.n), [NONE] * self.n, evidence)
+
+    def value(self, x: int, blanket: Ints) -> float:
+        """Return Σ_y σ_xy."""
+        return float(self.rows([x], [blanket]).values[0])
+
+
+def scored(xs: Sequence[int], blankets: Sequence[Ints], evidence: Floats) -> Rows:
+    """Return rows of evidence with their values, Σ_y σ_xy."""
+    values = [credibility(*row).sum() for row in zip(evidence, xs, blankets, strict=True)]
+    return Rows(evidence, np.array(values))
+
+
+def log_odds(answers: Answers) -> Floats:
+    """Return t = log Pr(dependent) - log Pr(independent), if the answers hold posteriors that are finite."""
+    yes, no = answers.log_independent, answers.log_dependent
+    if yes is None or no is None:
+        raise RequestError("the test has no posteriors; the IB-score needs log_independent and log_dependent")
+    if not ((yes <= 0) & (no <= 0) & (yes > -np.inf) & (no > -np.inf)).all():
+        raise RequestError(
+            "the test returned something that is not the logarithm of a probability above 0; "
+            "a test that is certain needs a grain of doubt, or all graphs score minus infinity"
+        )
+    return no - yes
+
+
+class CompiledIBScore(BoundIBScore):
+    """The IB-score by the Bayesian test on bits in memory; see :class:`CompiledScore`."""
+
+    test: CompiledBayesianTest
+
+    def __init__(self, test: CompiledBayesianTest, n_threads: int = 1) -> None:
+        super().__init__(test, len(test.levels))
+        self.n_threads = max(1, min(n_threads, self.n))
+        self.n_cells = test.packed.n_rows * self.n
+        self._tests = [test, *(test.for_thread() for _ in range(self.n_threads - 1))]
+
+    def _arguments(self, thread: int) -> tuple[Packed, Sets, Model, Scratch]:
+        test = self._tests[thread]
+        return test.packed, test.sets, test.model, test.scratch
+
+    def fill_row(self, thread: int, x: int, blanket: Ints, out: Floats) -> None:
+        """Fill σ_x given a blanket."""
+        packed, sets, model, scratch = self._arguments(thread)
+        ib_ascent.closure_row(packed, sets, model, scratch, x, blanket, out)
+
+    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+        """Return the log odds of dependence for each of some x, given its blanket."""
+        sigma = np.empty((len(xs), self.n))
+        for row, x, blanket in zip(sigma, xs, blankets, strict=True):
+            self.fill_row(0, x, blanket, row)
+        evidence = log_one_minus_exp(sigma) - sigma
+        for row, x, blanket in zip(evidence, xs, blankets, strict=True):
+            row[blanket] *= -1.0
+            row[x] = 0.0
+        return Rows(evidence, sigma.sum(axis=1))
+
+    def ascend(
+        self, state: State, tried: Ints, n_tried: int, budget: int, log: Ints, gains: Floats
+    ) -> tuple[int, int, int]:
+        """Do ascents; see ``kernels.ib_ascent.ascend``."""
+        arguments = (*self._arguments(0), state, tried, n_tried, budget, log, gains)
+        return ib_ascent.ascend(*arguments)
+
+    def fill_empty(self, sigma: Floats) -> None:
+        """Fill σ of the graph without edges: every pair of columns once, tile by tile."""
+        packed, model = self.test.packed, self.test.model
+        blocks = packed.blocks.tolist()
+        words = np.arange(packed.level_bits.shape[1], dtype=np.uint32)
+        width = max([(levels - 1) * stride for levels, _, _, _, stride in blocks], default=0)
+        most_levels = max(packed.blocks[:, 0].tolist(), default=1)
+        counts = [np.empty((TILE * (most_levels - 1), width + 32), np.int32) for _ in self._tests]
+        tiles = [
+            (x, min(x + TILE, stop), block)
+            for _, start, stop, _, _ in blocks
+            for x in range(start, stop, TILE)
+            for block in range(len(blocks))
+            if packed.blocks[block, 2] > x
+        ]
+
+        def tile_of(thread: int, tile: tuple[int, int, int]) -> None:
+            scratch = self._tests[thread].scratch
+            unconditional_tile(packed, model, scratch, words, counts[thread], *tile, sigma)
+
+        def irregular(thread: int, y: int) -> None:
+            packed, sets, model, scratch = self._arguments(thread)
+            ib_ascent.empty_loose(packed, sets, model, scratch, y, sigma)
+
+        spread(tile_of, tiles, self.n_threads)
+        spread(irregular, packed.loose.tolist(), self.n_threads)

@@ -1,0 +1,183 @@
+"""What a score must offer: rows of evidence, from which every search works.
+
+A score is local: score(G) = Σ_x s_x(B_x), B_x the blanket of x. What a search needs from it is a row: for
+every y the log evidence t_xy, seen from x, that y belongs to the blanket of x given the rest of it; one sign
+convention, whether y is in the blanket or not. Where scores have a prior of edges, it is in t_xy.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from ibmap._types import Floats, Ints
+from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.independence import IndependenceTest
+from ibmap.kernels.ib_ascent import State
+
+NONE = np.empty(0, np.int64)
+ROWS_AT_ONCE = 64  #: rows of the first score that are asked for in one trip
+
+
+class Rows(NamedTuple):
+    """Rows of evidence, and the values that belong to them."""
+
+    evidence: Floats  #: (rows, variables): t_xy, and 0 for x itself
+    values: Floats  #: (rows,): s_x(B_x)
+
+
+class LocalScore(Protocol):
+    """A score bound to an engine.
+
+    Attributes
+    ----------
+    n : int
+        Number of variables.
+    additive : bool
+        Whether t_xy is what the score gains: if the edge (x, y) is flipped, Σ s changes by
+        ±(t_xy + t_yx) / 2. Searches that trust gains without trying them need that.
+    """
+
+    n: int
+    additive: bool
+
+    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+        """Return t_xy for each of some x, given its blanket; a batch is one trip to the engine."""
+        ...
+
+    def value(self, x: int, blanket: Ints) -> float:
+        """Return s_x(B)."""
+        ...
+
+    def empty(self) -> Rows:
+        """Return the rows of the graph without edges."""
+        ...
+
+
+class Score(Protocol):
+    """A score and its options, not yet bound to an engine."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in ``SCORES``."""
+        ...
+
+    @property
+    def uses_test(self) -> bool:
+        """Whether it asks a test of independence."""
+        ...
+
+    def options(self) -> Mapping[str, Any]:
+        """Return its options, as JSON can hold them."""
+        ...
+
+    def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> LocalScore:
+        """Bind it to an engine, and to a test if it asks one."""
+        ...
+
+
+@runtime_checkable
+class CompiledScore(Protocol):
+    """A score that does whole ascents of the paper's climb in compiled code.
+
+    It fills σ_xy = -softplus(∓t_xy), the log posterior of what the graph asserts, without a detour.
+    """
+
+    n_threads: int
+    n_cells: int
+
+    def fill_empty(self, sigma: Floats) -> None:
+        """Fill σ of the graph without edges."""
+        ...
+
+    def fill_row(self, thread: int, x: int, blanket: Ints, out: Floats) -> None:
+        """Fill σ_x given a blanket."""
+        ...
+
+    def ascend(
+        self, state: State, tried: Ints, n_tried: int, budget: int, log: Ints, gains: Floats
+    ) -> tuple[int, int, int]:
+        """Do ascents; see ``kernels.ib_ascent.ascend``."""
+        ...
+
+
+class LocalScoreBase:
+    """What follows from rows: subclass it, and write ``rows`` and ``value``."""
+
+    n: int
+    additive: bool = True
+
+    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+        """Return t_xy for each of some x, given its blanket."""
+        raise TypeError(f"{type(self).__name__} must define rows(xs, blankets)")
+
+    def empty(self) -> Rows:
+        """Return the rows of the graph without edges."""
+        return in_batches(self, range(self.n), [NONE] * self.n)
+
+
+class TableScore(LocalScoreBase):
+    """A score whose evidence is a function of the table of x and y in the slices of the rest of the blanket.
+
+    Subclass it, and write ``evidence`` (t_xy of every table) and ``values`` (s_x(B) of every question, from
+    the slices alone).
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.n = engine, engine.schema.n_variables
+
+    def evidence(self, tables: Tables) -> Floats:
+        """Return t_xy of every table."""
+        raise TypeError(f"{type(self).__name__} must define evidence(tables)")
+
+    def values(self, tables: Tables) -> Floats:
+        """Return s_x(B) of every question."""
+        raise TypeError(f"{type(self).__name__} must define values(tables)")
+
+    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+        """Return t_xy for each of some x, given its blanket: one trip, and margins of its slices."""
+        tables = ask(self.engine, Questions.rows(xs, blankets, self.n))
+        return Rows(spread_rows(tables, self.n, self.evidence), self.values(tables))
+
+    def value(self, x: int, blanket: Ints) -> float:
+        """Return s_x(B)."""
+        return float(self.values(ask(self.engine, Questions.fixed(x, (), blanket)))[0])
+
+
+def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
+    """Return evidence as rows: that of the tables, and that of the members of each blanket."""
+    asked = tables.questions
+    out = np.zeros((len(asked), n))
+    out[asked.of_table, asked.y] = evidence(tables)
+    if len(asked.given):
+        owner = np.repeat(np.arange(len(asked)), np.diff(asked.given_start))
+        out[owner, asked.given] = evidence(tables.margins())
+    return out
+
+
+def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], at_once: int = ROWS_AT_ONCE) -> Rows:
+    """Ask for many rows, some at a time."""
+    xs = list(xs)
+    parts = [
+        score.rows(xs[first : first + at_once], blankets[first : first + at_once])
+        for first in range(0, len(xs), at_once)
+    ]
+    evidence = np.concatenate([np.empty((0, score.n)), *(part.evidence for part in parts)])
+    return Rows(evidence, np.concatenate([np.empty(0), *(part.values for part in parts)]))
+
+
+def credibility(evidence: Floats, x: int, blanket: Ints) -> Floats:
+    """Return σ_x = -softplus(∓t_x): the log posterior of what a graph asserts, seen from x.
+
+    It asserts dependence from the members of the blanket, and independence from all others.
+
+    Examples
+    --------
+    >>> credibility(np.array([0.0, 2.0, -2.0]), 0, np.array([1])).round(4)
+    array([ 0.    , -0.1269, -0.1269])
+    """
+    sign = np.ones(len(evidence))
+    sign[blanket] = -1.0
+    sigma = -np.logaddexp(0.0, sign * evidence)
+    sigma[x] = 0.0
+    return sigma

@@ -1,0 +1,206 @@
+"""The paper's climb: flip the least credible pair as long as that raises the score (Algorithms 1 and 2)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ibmap._parallel import spread
+from ibmap._types import Floats, Ints
+from ibmap.errors import RequestError
+from ibmap.kernels import ib_ascent as kernels
+from ibmap.kernels.ib_ascent import EDGE, LOCKED, TRIED, State
+from ibmap.scores import LocalScore
+from ibmap.scores.local_score import NONE, CompiledScore, credibility, in_batches
+from ibmap.search.running import TIE, Flip, Pairs
+
+PARALLEL = 20_000_000  #: with as many cells the two rows of an ascent take longer than to start a thread
+BAND = 512  #: rows of σ that a thread looks through at a time
+
+
+class Climb:
+    """Propose the pair with the smallest σ_xy + σ_yx, and keep the flip if it raises the score.
+
+    Parameters
+    ----------
+    patience : int
+        How many more pairs to try when one does not raise the score; 0 is the paper.
+    """
+
+    name = "climb"
+
+    def __init__(self, patience: int = 0) -> None:
+        self.patience = patience
+
+    def options(self) -> Mapping[str, Any]:
+        """Return the options."""
+        return {"patience": self.patience}
+
+    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "Climbing":
+        """Score the graph with these edges; locked pairs are never flipped."""
+        if (
+            isinstance(self.patience, bool)
+            or not isinstance(self.patience, int | np.integer)
+            or self.patience < 0
+        ):
+            raise RequestError(f"patience must be 0 or more, a whole number, not {self.patience!r}")
+        return Climbing(score, int(self.patience), edges, locked)
+
+
+class Climbing:
+    """A climb that has begun: σ, kept up to date while edges flip. A flip touches the rows of its ends."""
+
+    def __init__(self, score: LocalScore, patience: int, edges: Pairs = (), locked: Pairs = ()) -> None:
+        n, edges = score.n, list(edges)
+        self.score = score
+        flags = np.zeros((n, n), np.uint8)
+        for mark, pairs in ((EDGE, edges), (LOCKED, locked)):
+            for x, y in pairs:
+                flags[x, y] |= mark
+                flags[y, x] |= mark
+        self.state = State(np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty((2, n)))
+        self.compiled = score if isinstance(score, CompiledScore) else None
+        self._threads = self.compiled.n_threads if self.compiled else 1
+        self.n_tests, self.finished = n * (n - 1), False
+        patience = min(patience, n * (n - 1) // 2)
+        self._tried = np.empty(2 * (patience + 1), np.int64)  # proposed in vain since the last ascent
+        self._n_tried = 0
+        self._score_from_scratch(is_empty=not edges)
+
+    @property
+    def total(self) -> float:
+        """The score of the graph as it stands."""
+        return float(kernels.sum_in_order(self.state.row_sum))
+
+    @property
+    def pair_scores(self) -> Floats:
+        """σ_xy, with 0 on the diagonal."""
+        return self.state.sigma
+
+    @property
+    def pairs(self) -> Ints:
+        """The edges as they stand, (x, y), x < y, in order; found a band of rows at a time."""
+        bands = []
+        for first in range(0, len(self.state.flags), 1024):
+            found = np.argwhere(self.state.flags[first : first + 1024] & EDGE)
+            found[:, 0] += first
+            bands.append(found[found[:, 0] < found[:, 1]])
+        return np.concatenate([np.empty((0, 2), np.int64), *bands])
+
+    def blanket(self, x: int) -> Ints:
+        """Neighbours of x in the graph as it stands."""
+        return np.flatnonzero(self.state.flags[x] & EDGE)
+
+    def saved(self) -> dict[str, Any]:
+        """Return the pairs that were proposed in vain since the last ascent."""
+        return {"tried": self._tried[: 2 * self._n_tried].reshape(-1, 2).tolist(), "n_tests": self.n_tests}
+
+    def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
+        """Flip pairs without asking whether they pay, as a search that was saved did; score what changed.
+
+        σ_x depends on the blanket of x alone, so the order of the flips does not matter, and the state is the
+        one of that search, to the last bit.
+        """
+        touched: dict[int, None] = {}
+        for x, y in flips:
+            kernels.flip_pair(self.state, x, y)
+            touched.update({x: None, y: None})
+        self._score_rows(list(touched))
+        tried = [v for pair in saved.get("tried", ()) for v in pair][: len(self._tried)]
+        self._tried[: len(tried)], self._n_tried = tried, len(tried) // 2
+        for x, y in self._tried[: len(tried)].reshape(-1, 2):
+            self.state.flags[x, y] |= TRIED
+            self.state.flags[y, x] |= TRIED
+        kernels.all_minima(self.state)
+        self.n_tests = int(saved["n_tests"])
+
+    def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
+        """Do up to ``limit`` ascents, by up to ``budget`` proposals (any number of them by default).
+
+        Afterwards ``finished`` tells whether there is nothing more to do; if not, the next call goes on.
+        """
+        budget = int(np.iinfo(np.int64).max) if budget is None else budget
+        if self.compiled and not (self._threads > 1 and self.compiled.n_cells >= PARALLEL):
+            return self._advance_compiled(self.compiled, limit, budget)
+        return self._advance_by_rows(limit, budget)
+
+    def _advance_by_rows(self, limit: int, budget: int) -> list[Flip]:
+        """Propose the least credible pairs, one after the other; the kernel ``ascend`` does the same."""
+        ascents: list[Flip] = []
+        state, n = self.state, len(self.state.row_sum)
+        while len(ascents) < limit and budget > 0:
+            x, y = kernels.propose(state)  # Algorithm 2, line 1
+            self.finished = bool(x < 0 or 2 * self._n_tried >= self._tried.size)
+            if self.finished:
+                kernels.clear_tried_pairs(state, self._tried[: 2 * self._n_tried])
+                self._n_tried = 0
+                break
+            kernels.flip_pair(state, x, y)  # Algorithm 2, line 2
+            values = self._rows_of((x, y), state.rows)  # Algorithm 1, line 5
+            self.n_tests += 2 * (n - 1)
+            budget -= 1
+            gain = float(values.sum() - (state.row_sum[x] + state.row_sum[y]))
+            if gain > TIE:
+                kernels.keep_flip(state, x, y, self._tried[: 2 * self._n_tried])  # Algorithm 1, lines 9, 10
+                state.row_sum[[x, y]] = values
+                ascents.append(Flip(x, y, bool(state.flags[x, y] & EDGE), gain, self.total))
+                self._n_tried = 0
+            else:
+                kernels.reject_flip(state, x, y)
+                self._tried[2 * self._n_tried : 2 * self._n_tried + 2] = x, y
+                self._n_tried += 1
+        return ascents
+
+    def _advance_compiled(self, compiled: CompiledScore, limit: int, budget: int) -> list[Flip]:
+        log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
+        done, proposals, n_tried = compiled.ascend(self.state, self._tried, self._n_tried, budget, log, gains)
+        self.finished, self._n_tried = n_tried < 0, max(n_tried, 0)
+        self.n_tests += 2 * proposals * (len(self.state.row_sum) - 1)
+        return [
+            Flip(x, y, bool(added), gain, score)
+            for (x, y, added), (gain, score) in zip(log[:done].tolist(), gains[:done].tolist(), strict=True)
+        ]
+
+    def _rows_of(self, xs: Sequence[int], out: Floats) -> Floats:
+        """Put σ of some x in the graph as it stands into the rows of ``out``; return their values."""
+        blankets, compiled = [self.blanket(x) for x in xs], self.compiled
+        if compiled:
+            fill = compiled.fill_row
+            work = [(x, blanket, row) for x, blanket, row in zip(xs, blankets, out, strict=True)]
+            spread(lambda thread, task: fill(thread, *task), work, min(self._threads, len(xs)))
+            return np.array([kernels.sum_in_order(row) for row in out])
+        rows = in_batches(self.score, xs, blankets)
+        for row, evidence, x, blanket in zip(out, rows.evidence, xs, blankets, strict=True):
+            row[:] = credibility(evidence, x, blanket)
+        return rows.values
+
+    def _score_rows(self, xs: Sequence[int]) -> None:
+        """Score the rows of some x again."""
+        rows = np.empty((len(xs), self.score.n))
+        self.state.row_sum[xs] = self._rows_of(xs, rows)
+        self.state.sigma[xs] = rows
+
+    def _score_from_scratch(self, *, is_empty: bool) -> None:
+        state, n = self.state, self.score.n
+        if self.compiled and is_empty:
+            self.compiled.fill_empty(state.sigma)
+        elif self.compiled:
+            fill = self.compiled.fill_row
+            spread(
+                lambda thread, x: fill(thread, x, self.blanket(x), state.sigma[x]), range(n), self._threads
+            )
+        else:
+            blankets = [NONE if is_empty else self.blanket(x) for x in range(n)]
+            rows = self.score.empty() if is_empty else in_batches(self.score, range(n), blankets)
+            for x, blanket in enumerate(blankets):
+                state.sigma[x] = credibility(rows.evidence[x], x, blanket)
+            state.row_sum[:] = rows.values
+        if self.compiled:
+            symmetric = is_empty
+
+            def sums(_: int, first: int) -> None:
+                kernels.sum_rows(state, first, min(first + BAND, n), symmetric)
+
+            spread(sums, range(0, n, BAND), self._threads)
+        if not (self.compiled and is_empty):
+            kernels.all_minima(state)

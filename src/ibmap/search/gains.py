@@ -1,0 +1,127 @@
+"""A graph, the rows of evidence given it, and what flipping each pair would gain."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ibmap._types import Bools, Floats, Ints
+from ibmap.scores import LocalScore
+from ibmap.scores.local_score import credibility, in_batches
+from ibmap.search.running import TIE, Flip, Pairs
+
+
+class Gains:
+    """What steepest ascent and rounds share: they trust t, so the score must be additive.
+
+    The gain of flipping (x, y) is ±(t_xy + t_yx) / 2: minus for an edge that is there.
+    """
+
+    def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
+        n, edges = score.n, list(edges)
+        self.score, self.finished = score, False
+        self.adjacency: Bools = np.zeros((n, n), bool)
+        self.closed: Bools = np.eye(n, dtype=bool)  # pairs that may not be flipped
+        for mask, pairs in ((self.adjacency, edges), (self.closed, locked)):
+            for x, y in pairs:
+                mask[x, y] = mask[y, x] = True
+        rows = in_batches(score, range(n), [self.blanket(x) for x in range(n)]) if edges else score.empty()
+        self.evidence, self.values = rows
+        self.n_tests = n * (n - 1)
+        self.partner: Ints = np.zeros(n, np.int64)  # with whom flipping gains most, ties to the smallest
+        self.best = np.empty(n)  # and how much
+        self.choose(range(n))
+
+    def blanket(self, x: int) -> Ints:
+        """Neighbours of x in the graph as it stands."""
+        return np.flatnonzero(self.adjacency[x])
+
+    def gains(self, x: int) -> Floats:
+        """What flipping each pair with x would gain; -inf where that is not allowed."""
+        mean = (self.evidence[x] + self.evidence[:, x]) / 2
+        return np.where(self.closed[x], -np.inf, np.where(self.adjacency[x], -mean, mean))
+
+    def gain(self, x: int, y: int) -> float:
+        """What flipping one pair would gain."""
+        mean = float(self.evidence[x, y] + self.evidence[y, x]) / 2
+        return -mean if self.adjacency[x, y] else mean
+
+    def choose(self, xs: Iterable[int]) -> None:
+        """Find with whom flipping gains most, for some x."""
+        for x in xs:
+            gains = self.gains(x)
+            self.partner[x] = first_best(gains)
+            self.best[x] = gains[self.partner[x]]
+
+    def choose_again(self, touched: Sequence[int]) -> None:
+        """Let all choose again whose choice may be another one, as the rows of ``touched`` are new."""
+        rows = np.array([self.gains(v) for v in touched])
+        bar = self.best - TIE * np.maximum(1.0, np.abs(self.best))
+        again = np.isin(self.partner, touched) | (rows.max(axis=0) >= bar)
+        again[touched] = True
+        self.choose(np.flatnonzero(again).tolist())
+
+    def flip(self, pairs: Sequence[tuple[int, int]]) -> list[Flip]:
+        """Flip pairs without a common end, and score the rows of their ends: one trip."""
+        if not pairs:
+            return []
+        promised = [self.gain(x, y) for x, y in pairs]
+        before, touched = self.total, [v for pair in pairs for v in pair]
+        for x, y in pairs:
+            self.adjacency[x, y] = self.adjacency[y, x] = not self.adjacency[x, y]
+        self.score_rows(touched)
+        self.n_tests += len(touched) * (self.score.n - 1)
+        self.choose_again(touched)
+        scores = (before + np.cumsum(promised)).tolist()
+        scores[-1] = self.total
+        return [
+            Flip(x, y, bool(self.adjacency[x, y]), gain, score)
+            for (x, y), gain, score in zip(pairs, promised, scores, strict=True)
+        ]
+
+    def score_rows(self, xs: Iterable[int]) -> None:
+        """Score the rows of some x in the graph as it stands."""
+        xs = list(dict.fromkeys(xs))
+        rows = in_batches(self.score, xs, [self.blanket(x) for x in xs])
+        self.evidence[xs], self.values[xs] = rows
+
+    @property
+    def total(self) -> float:
+        """The score of the graph as it stands."""
+        return float(self.values.sum())
+
+    @property
+    def pairs(self) -> Ints:
+        """The edges as they stand, (x, y), x < y, in order."""
+        return np.argwhere(np.triu(self.adjacency))
+
+    @property
+    def pair_scores(self) -> Floats:
+        """σ_xy: the log posterior of what the graph asserts about x and y, seen from x."""
+        n = self.score.n
+        rows = [credibility(self.evidence[x], x, self.blanket(x)) for x in range(n)]
+        return np.array(rows).reshape(n, n)
+
+    def saved(self) -> dict[str, Any]:
+        """Return what a checkpoint needs beside the flips."""
+        return {"n_tests": self.n_tests}
+
+    def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
+        """Do the flips of a search that was saved, in any order: rows depend on blankets alone."""
+        for x, y in flips:
+            self.adjacency[x, y] = self.adjacency[y, x] = not self.adjacency[x, y]
+        self.score_rows(v for pair in flips for v in pair)
+        self.choose(range(self.score.n))
+        self.n_tests = int(saved["n_tests"])
+
+
+def first_best(values: Floats) -> int:
+    """Return the first position whose value is the largest, ties to nine digits aside.
+
+    Examples
+    --------
+    >>> first_best(np.array([1.0, 3.0 - 1e-12, 3.0]))
+    1
+    """
+    best = values.max()
+    return int(np.argmax(values >= best - TIE * max(1.0, abs(best))))

@@ -1,0 +1,36 @@
+"""Searches by name."""
+
+from collections.abc import Callable
+
+from ibmap.errors import RequestError
+from ibmap.search.climb import Climb
+from ibmap.search.rounds import Rounds
+from ibmap.search.running import Search
+from ibmap.search.steepest import Steepest
+
+SEARCHES: dict[str, Callable[..., Search]] = {"climb": Climb, "steepest": Steepest, "rounds": Rounds}
+
+
+def as_search(choice: object, patience: int = 0) -> Search:
+    """Return the search that is meant: an object, a name, or None for the paper's climb.
+
+    Examples
+    --------
+    >>> as_search(None, patience=2).options()
+    {'patience': 2}
+    >>> as_search("rounds", patience=2)
+    Traceback (most recent call last):
+        ...
+    ibmap.errors.RequestError: patience is an option of search='climb'; 'rounds' has none
+    """
+    if choice is None:
+        choice = "climb"
+    if isinstance(choice, str):
+        if choice not in SEARCHES:
+            raise RequestError(f"unknown search {choice!r}; there are {', '.join(SEARCHES)}")
+        choice = Climb(patience) if choice == "climb" else SEARCHES[choice]()
+    if isinstance(choice, type) or not all(hasattr(choice, name) for name in ("name", "options", "begin")):
+        raise RequestError(f"{choice!r} is not a search: give a name, or an object with begin(score)")
+    if patience and "patience" not in choice.options():  # type: ignore[attr-defined]
+        raise RequestError(f"patience is an option of search='climb'; {choice.name!r} has none")  # type: ignore[attr-defined]
+    return choice  # type: ignore[return-value]

@@ -1,0 +1,63 @@
+"""Rounds: flip at once every pair that is the best choice of both its ends (SPEC section 7)."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ibmap.scores import LocalScore
+from ibmap.search.gains import Gains
+from ibmap.search.running import TIE, Flip, Pairs, require_additive
+
+MOST_FLIPS = 3  #: of one pair: rounds end even where rounding would let a pair flip for ever
+
+
+class Rounds:
+    """Flip every pair whose gain is positive and the largest at both of its ends; score; repeat.
+
+    No two pairs of a round have a common end, so the gains of a round add up, and its rows are one batch.
+    """
+
+    name = "rounds"
+
+    def options(self) -> Mapping[str, Any]:
+        """Return the options: there are none."""
+        return {}
+
+    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "Matching":
+        """Score the graph with these edges; locked pairs are never flipped."""
+        require_additive(self, score)
+        return Matching(score, edges, locked)
+
+
+class Matching(Gains):
+    """Rounds that have begun."""
+
+    def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
+        self._flipped: Counter[tuple[int, int]] = Counter()
+        super().__init__(score, edges, locked)
+
+    def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
+        """Do rounds until there are ``limit`` flips; a round is never cut in two."""
+        flips: list[Flip] = []
+        while len(flips) < limit and not self.finished:
+            pairs = [
+                (x, int(y))
+                for x, y in enumerate(self.partner)
+                if x < y and self.best[x] > TIE and self.partner[y] == x
+            ]
+            self.finished = not pairs
+            self._count(pairs)
+            flips += self.flip(pairs)
+        return flips
+
+    def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
+        """Do the flips of a search that was saved."""
+        self._count([(min(pair), max(pair)) for pair in flips])
+        super().restore(flips, saved)
+
+    def _count(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Count flips; a pair that has flipped often enough is closed."""
+        self._flipped.update(pairs)
+        for x, y in pairs:
+            if self._flipped[x, y] >= MOST_FLIPS:
+                self.closed[x, y] = self.closed[y, x] = True

@@ -1,0 +1,82 @@
+"""What a search must offer: it begins with a score and a graph, and is advanced step by step."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ibmap._types import Floats, Ints
+from ibmap.errors import RequestError
+from ibmap.scores import LocalScore
+
+Pairs = Iterable[tuple[int, int]]
+
+TIE = 1e-9  #: rounding must not decide: what is closer than this is equal
+
+
+class Flip(NamedTuple):
+    """One step: the pair that was flipped, and what it did to the score."""
+
+    x: int
+    y: int
+    added: bool  #: whether the edge was added or removed
+    gain: float  #: by how much the score rose
+    score: float  #: the score after the step
+
+
+class Running(Protocol):
+    """A search that has begun."""
+
+    finished: bool  #: whether nothing that it would try raises the score
+    n_tests: int  #: pairs that were scored so far
+
+    @property
+    def total(self) -> float:
+        """The score of the graph as it stands."""
+        ...
+
+    @property
+    def pairs(self) -> Ints:
+        """The edges as they stand, (x, y), x < y, in order."""
+        ...
+
+    @property
+    def pair_scores(self) -> Floats:
+        """σ_xy: the log posterior of what the graph asserts about x and y, seen from x."""
+        ...
+
+    def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
+        """Do up to ``limit`` steps by up to ``budget`` proposals, and return the flips."""
+        ...
+
+    def saved(self) -> dict[str, Any]:
+        """Return what a checkpoint needs beside the flips."""
+        ...
+
+    def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
+        """Do the flips of a search that was saved, and go on from there."""
+        ...
+
+
+class Search(Protocol):
+    """A search and its options."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in ``SEARCHES``."""
+        ...
+
+    def options(self) -> Mapping[str, Any]:
+        """Return its options, as JSON can hold them."""
+        ...
+
+    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> Running:
+        """Score the graph with these edges; locked pairs are never flipped."""
+        ...
+
+
+def require_additive(search: Search, score: LocalScore) -> None:
+    """Refuse a score whose evidence is not what it gains."""
+    if not score.additive:
+        raise RequestError(
+            f"search {search.name!r} trusts the gain that evidence promises, and the evidence of "
+            f"{type(score).__name__} promises none (it is not additive): use search='climb', or score='mpl'"
+        )
