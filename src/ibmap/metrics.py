@@ -12,6 +12,7 @@ from ibmap.graph import Graph
 
 Ints = NDArray[np.int64]
 
+QUERIES = ("formula", "per-size")
 AT_ONCE = 4096  #: questions that are drawn and answered together
 
 
@@ -205,10 +206,12 @@ def _drawn_queries(n: int, queries: str | int, rng: np.random.Generator) -> Iter
 
 def _per_size(n: int, queries: str | int) -> int:
     """Return how many queries there are for each size of Z."""
-    named = {"formula": 50 * n, "per-size": 100}
+    named = dict(zip(QUERIES, (50 * n, 100), strict=True))
     per_size = named.get(queries) if isinstance(queries, str) else queries
     if not isinstance(per_size, int | np.integer) or isinstance(queries, bool) or per_size < 1:
-        raise RequestError(f"queries must be 'formula', 'per-size' or a positive number, not {queries!r}")
+        raise RequestError(
+            f"queries must be {', '.join(map(repr, QUERIES))} or a positive number, not {queries!r}"
+        )
     return int(per_size)
 
 

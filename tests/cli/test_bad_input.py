@@ -61,7 +61,7 @@ def test_infinities_are_refused_under_every_policy(refused, table, policy):
         (["--learner", "hc"], "unknown learner 'hc'; there are ibmap-hc"),
         (["--test", "guess"], "unknown test 'guess'; there are bayesian, chi-square"),
         (["--test", "chi-square"], "IBMAP-HC sums log posteriors"),
-        (["--test", "g-square", "--prior", "0.3"], "the g-square test has no option --prior"),
+        (["--test", "g-square", "--prior", "0.3"], "g-square has no option --prior"),
         (["--prior", "1"], "strictly between 0 and 1"),
         (["--prior-counts", "none"], "--prior-counts must be"),
         (["--prior-counts", "-1"], "--prior-counts must be positive"),

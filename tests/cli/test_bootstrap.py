@@ -1,12 +1,12 @@
 import json
-from inspect import signature
 
 import polars as pl
 import pytest
+from typer.main import get_command
 
 from ibmap import IBMAP, BayesianTest, Bootstrap, Graph
-from ibmap.cli.bootstrap import bootstrap, how_open
-from ibmap.cli.learn import learn
+from ibmap.cli.app import app
+from ibmap.cli.bootstrap import how_open
 from ibmap.results.bootstrap_file import read_support
 from ibmap.results.result_file import read_result
 
@@ -118,13 +118,17 @@ def test_the_options_of_learn_give_the_network_of_learn(ibmap, survey, tmp_path,
 
 
 def test_learn_and_bootstrap_have_the_same_options_of_the_search():
-    own = {"replicates", "subsample", "seed", "threshold", "about", "checkpoint"}
-    assert signature(learn).parameters.keys() ^ signature(bootstrap).parameters.keys() == own
+    own = {"--replicates", "--subsample", "--seed", "--threshold", "--about", "--checkpoint"}
+    learn, bootstrap = (get_command(app).commands[verb] for verb in ("learn", "bootstrap"))
+    one, other = ({option for p in verb.params for option in p.opts} for verb in (learn, bootstrap))
+    assert one ^ other == own
 
 
 def test_other_learners_and_their_limits(ibmap, survey):
     for learner in ("gsmn", "mi"):
         assert ibmap("bootstrap", survey, "--learner", learner, "--replicates", 3).code == 0
     ran = ibmap("bootstrap", survey, "--learner", "gsmn", "--patience", 3)
-    assert (ran.code, ran.err) == (1, "ibmap: error: gsmn has no option --patience\n")
+    assert ran.code == 1
+    assert "gsmn has no option --patience" in ran.err
+    assert "ibmap-hc has" in ran.err
     assert ibmap("bootstrap", survey, "--replicates", 0).code == 2

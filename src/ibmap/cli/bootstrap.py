@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap._text import listed
-from ibmap.cli import options, output, screen, search_options, tables
-from ibmap.cli.knowledge import Option as Known
+from ibmap.cli import options, screen
+from ibmap.cli.output import output_folder, write_together
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,52 +20,39 @@ OPEN = 5  #: edges with a support near one half that are named
 
 def bootstrap(
     file: options.File,
-    learner: search_options.Learner = "ibmap-hc",
-    test: search_options.Test = None,
-    prior: options.Prior = None,
-    prior_counts: options.PriorCounts = None,
-    combine: options.Combine = None,
-    slices: options.Slices = None,
-    ties: options.Ties = None,
-    alpha: options.Alpha = None,
-    symmetry: search_options.Symmetry = None,
-    max_condition: search_options.MaxCondition = None,
-    max_neighbours: search_options.MaxNeighbours = None,
-    factor: search_options.Factor = None,
-    patience: search_options.Patience = None,
-    start: search_options.Start = None,
-    require: search_options.Require = None,
-    forbid: search_options.Forbid = None,
-    knowledge: Known = None,
+    learner: options.LearnerOptions,
+    test: options.TestOptions,
+    table: options.TableOptions,
+    *,
     replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100,
     subsample: Annotated[
         float | None,
         typer.Option(metavar="SHARE", help="Draw this share of the rows, none twice [all, some twice]."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the draws.")] = 0,
-    threshold: Annotated[
-        float, typer.Option(metavar="T", min=0, max=1, help="Support that the averaged network asks for.")
+    seed: options.Seed = 0,
+    least: Annotated[
+        float,
+        typer.Option(
+            "--threshold",
+            metavar="T",
+            min=0,
+            max=1,
+            help="Edge frequency above which the averaged network has an edge.",
+        ),
     ] = 0.5,
-    missing: options.Missing = "error",
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    drop: options.Drop = None,
-    only: options.Only = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Replicates at a time; -1: cores.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
+    output: options.OutputOptions,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 20,
     about: Annotated[str | None, typer.Option(metavar="X", help="Show only edges of this variable.")] = None,
 ) -> None:
-    """Learn from tables drawn anew, and show how often each edge comes back."""
-    options.chosen_learner(learner)  # an unknown one is refused before the table is read
+    """Learn from resampled tables, and show the share of them that has each edge."""
+    learner.function()  # an unknown one is refused before the table is read
     from ibmap.learners.bootstrap import bootstrap as bootstrapped
     from ibmap.results.bootstrap_file import support_content
 
-    with output.output_folder(out, FILES, force):
-        data, _ = tables.read_table(file, locals())
-        search = search_options.chosen_search(locals(), data)
+    with output_folder(output.out, FILES, output.force):
+        data, _ = table.read(file)
+        search = learner.search(test, data)
         if about is not None:
             data.index(about)  # raises, with the nearest name as advice
         with screen.bar("replicates") as advance:
@@ -78,15 +65,15 @@ def bootstrap(
                 n_jobs=jobs,
                 advance=advance,
             )
-        content = support_content(found, threshold, seed)
+        content = support_content(found, least, seed)
         text = json.dumps(content, ensure_ascii=False)
-        if out is not None:
+        if output.out is not None:
             texts = found.support().write_csv(), text + "\n"
-            output.write_together(out, dict(zip(FILES, texts, strict=True)))
-    if as_json:
+            write_together(output.out, dict(zip(FILES, texts, strict=True)))
+    if output.as_json:
         typer.echo(text)
     else:
-        show(content, out, top, about)
+        show(content, output.out, top, about)
 
 
 def show(content: dict[str, Any], out: Path | None, top: int, about: str | None = None) -> None:

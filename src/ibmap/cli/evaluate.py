@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, startup, tables
+from ibmap.cli import options, screen, startup
 from ibmap.cli.convert import read_network
 from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
@@ -28,6 +28,7 @@ Edge = tuple[str, str]
 
 def evaluate(
     graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="What was learned: a file, or a folder.")],
+    *,
     truth: Annotated[Path | None, typer.Option(metavar="GRAPH", help="The true graph.")] = None,
     data: Annotated[
         Path | None,
@@ -35,38 +36,25 @@ def evaluate(
     ] = None,
     queries: Annotated[
         str,
-        typer.Option(
-            metavar="KIND", help="Of the accuracy: formula (50 n per size of Z), per-size (100), or a number."
-        ),
+        typer.Option(metavar="KIND", help="Of the accuracy: {queries}, or a number for each size of Z."),
     ] = "formula",
-    seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the queries.")] = 0,
-    test: Annotated[str, typer.Option(metavar="NAME", help=f"{options.TESTS}.")] = "bayesian",
-    prior: options.Prior = None,
-    prior_counts: options.PriorCounts = None,
-    combine: options.Combine = None,
-    slices: options.Slices = None,
-    ties: options.Ties = None,
-    alpha: options.Alpha = None,
-    missing: options.Missing = "error",
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    drop: options.Drop = None,
-    only: options.Only = None,
+    seed: options.Seed = 0,
+    test: options.TestOptions,
+    table: options.TableOptions,
     as_json: options.Json = False,
 ) -> None:
     """Compare a learned graph with the truth, with unseen data, or with both."""
     if truth is None and data is None:
         raise RequestError("nothing to compare with: give --truth, --data or both")
-    about_test = options.of_test(locals())
     learned = read_network(graph).graph
     result: dict[str, Any] = {"graph": str(graph), "variables": learned.n_variables, "edges": learned.n_edges}
     if truth is not None:
         result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
     if data is not None:
         startup.import_numba()
-        table, _ = tables.read_table(data, locals())
-        how = options.chosen_test(test, table, **about_test)
-        result |= {"data": str(data), **on_unseen_rows(learned, table, how, queries, seed)}
+        unseen, _ = table.read(data)
+        found = on_unseen_rows(learned, unseen, test.make(unseen), queries, seed)
+        result |= {"data": str(data), **found}
     if as_json:
         typer.echo(json.dumps(result, ensure_ascii=False))
     else:

@@ -1,6 +1,7 @@
-"""What the user knows already, in a small file: edges that must be there, or must not, and priors of pairs.
+"""What the user knows already: edges that must be there, or must not, and priors of independence.
 
-A TOML file has up to three lists::
+``--prior`` is one probability for all pairs, or a CSV file with the columns x, y and prior, one row per pair.
+``--knowledge`` is a TOML or a CSV file. A TOML file has up to three lists::
 
     required = [["smoke", "cough"]]
     forbidden = [["tea", "cough"]]
@@ -9,16 +10,10 @@ A TOML file has up to three lists::
 A CSV file has the columns x, y and known, which holds "required", "forbidden" or such a probability.
 """
 
-import csv
-import io
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ibmap.cli.priors import prior_from
 from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -27,10 +22,6 @@ if TYPE_CHECKING:
 
     from ibmap.data import CategoricalData
 
-Option = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="TOML or CSV with required and forbidden edges, and priors."),
-]
 Pair = tuple[int, int]
 Said = str | float  #: "required", "forbidden", or the prior probability of independence
 KINDS = ("required", "forbidden", "prior")
@@ -61,6 +52,51 @@ class Knowledge:
         for (i, j), p in known.items():
             matrix[i, j] = matrix[j, i] = p
         return matrix
+
+
+def prior_from(text: str, data: "CategoricalData") -> "float | NDArray[np.float64]":
+    """Return a number, or a matrix that holds 0.5 but for the pairs of a file with columns x, y, prior.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> prior_from("0.25", load({"a": [0, 1], "b": [1, 0]}))
+    0.25
+    """
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    import numpy as np
+
+    matrix = np.full((data.n_variables, data.n_variables), 0.5)
+    for number, row in enumerate(_prior_rows(Path(text)), start=2):
+        i, j = data.indices((row["x"], row["y"]))
+        if i == j:
+            raise RequestError(f"{text!r}, line {number}: a pair needs two different variables")
+        try:
+            matrix[i, j] = matrix[j, i] = float(row["prior"])
+        except ValueError:
+            raise RequestError(f"{text!r}, line {number}: {row['prior']!r} is not a probability") from None
+    return matrix
+
+
+def _prior_rows(path: Path) -> list[dict[str, Any]]:
+    import csv
+
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            columns, rows = list(reader.fieldnames or ()), list(reader)
+    except FileNotFoundError:
+        raise RequestError(f"--prior takes a probability or a file, and {str(path)!r} is neither") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+    if not {"x", "y", "prior"} <= set(columns):
+        raise DataError(f"{str(path)!r} must have the columns x, y and prior")
+    if any(None in row or None in row.values() for row in rows):
+        raise DataError(f"{str(path)!r} has a row with more or fewer than {len(columns)} cells")
+    return rows
 
 
 def read_knowledge(path: Path | None, data: "CategoricalData") -> Knowledge:
@@ -99,6 +135,8 @@ def _word(said: Said) -> str:
 
 
 def _from_toml(text: str, path: Path) -> list[tuple[str, str, Said]]:
+    import tomllib
+
     try:
         found: dict[str, Any] = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -125,6 +163,9 @@ def _fits(entry: Any, kind: str) -> bool:
 
 
 def _from_csv(text: str, path: Path) -> list[tuple[str, str, Said]]:
+    import csv
+    import io
+
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except csv.Error as error:

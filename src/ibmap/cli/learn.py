@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap._text import listed
-from ibmap.cli import options, output, screen, search_options, tables
-from ibmap.cli.knowledge import Option as Known
+from ibmap.cli import options, screen
+from ibmap.cli.output import output_folder, write_together
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
@@ -21,49 +21,30 @@ FILES = ("graph.json", "edges.csv", "result.json", PAGE)  #: what --out writes
 
 def learn(
     file: options.File,
-    learner: search_options.Learner = "ibmap-hc",
-    test: search_options.Test = None,
-    prior: options.Prior = None,
-    prior_counts: options.PriorCounts = None,
-    combine: options.Combine = None,
-    slices: options.Slices = None,
-    ties: options.Ties = None,
-    alpha: options.Alpha = None,
-    symmetry: search_options.Symmetry = None,
-    max_condition: search_options.MaxCondition = None,
-    max_neighbours: search_options.MaxNeighbours = None,
-    factor: search_options.Factor = None,
-    patience: search_options.Patience = None,
-    start: search_options.Start = None,
-    require: search_options.Require = None,
-    forbid: search_options.Forbid = None,
-    knowledge: Known = None,
-    missing: options.Missing = "error",
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    drop: options.Drop = None,
-    only: options.Only = None,
+    learner: options.LearnerOptions,
+    test: options.TestOptions,
+    table: options.TableOptions,
+    *,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the search there; go on if it is there.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
+    output: options.OutputOptions,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 10,
 ) -> None:
     """Learn a network from a file, show it and write it."""
-    options.chosen_learner(learner)  # an unknown one is refused before the table is read
-    with output.output_folder(out, FILES, force):
-        data, about = tables.read_table(file, locals())
-        search = search_options.chosen_search(locals(), data, n_jobs=jobs, checkpoint=checkpoint)
+    learner.function()  # an unknown one is refused before the table is read
+    out = output.out
+    with output_folder(out, FILES, output.force):
+        data, about = table.read(file)
+        search = learner.search(test, data, n_jobs=jobs, checkpoint=checkpoint)
         with screen.progress() as callback:
             learned = search(data, callback)
         if out is not None:
-            files = result_files(learned, data, search.test, about, search.said)
-            output.write_together(out, files)
-    show(learned, as_json, top)
-    if out is not None and not as_json:
+            files = result_files(learned, data, search.test, about, search.recorded)
+            write_together(out, files)
+    show(learned, output.as_json, top)
+    if out is not None and not output.as_json:
         console = screen.console()
         console.print(f"wrote {out}: {listed(tuple(files))}", style="dim")
         console.print(where_to_look(out, files), style="dim")

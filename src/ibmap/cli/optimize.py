@@ -15,25 +15,21 @@ from ibmap.errors import RequestError
 if TYPE_CHECKING:
     from ibmap.eda import MOA, Optimised, Problem
 
-NAMES = "onemax, royal-road, leading-ones, trap, nk, spin-glass or max-cut"
-
 
 def optimize(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help=f"{NAMES}.")],
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="{problems}.")],
     bits: Annotated[int, typer.Option(metavar="N", help="Number of bits.")],
     population: Annotated[int, typer.Option(metavar="D", help="Individuals.")] = 400,
     learner: Annotated[
-        str, typer.Option(metavar="NAME", help="ibmap-hc, mi, gsmn, hhc-mn, or none (no edges).")
+        str, typer.Option(metavar="NAME", help="{learners}, or none (no edges).")
     ] = "ibmap-hc",
     max_neighbours: Annotated[
-        int | None, typer.Option(metavar="K", help="mi: neighbours that a variable may choose [any].")
+        int | None, typer.Option(metavar="K", help="Neighbours that a variable may choose [any].")
     ] = None,
     symmetry: Annotated[
-        str | None, typer.Option(metavar="KIND", help="mi: or, and, or own (choices need not agree) [or].")
+        str | None, typer.Option(metavar="KIND", help="{symmetries}, or own (choices need not agree).")
     ] = None,
-    sampling: Annotated[
-        str, typer.Option(metavar="KIND", help="boltzmann-joint, boltzmann-conditional or conditional.")
-    ] = "boltzmann-joint",
+    sampling: Annotated[str, typer.Option(metavar="KIND", help="{sampling}.")] = "boltzmann-joint",
     generations: Annotated[int, typer.Option(metavar="G", min=0, help="At most so many.")] = 1000,
     evaluations: Annotated[
         int | None, typer.Option(metavar="E", min=0, help="At most so many [any number].")

@@ -27,7 +27,7 @@ def plot(
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="The score over the ascents instead.")] = False,
     layout: Annotated[
-        str, typer.Option(metavar="NAME", help="packed, spring, circular, kamada_kawai, shell, ...")
+        str, typer.Option(metavar="NAME", help="{layouts}, or another one of networkx.")
     ] = "packed",
     force: options.Force = False,
     as_json: options.Json = False,

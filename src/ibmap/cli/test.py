@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, tables, variable_lists
+from ibmap.cli import options, screen
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -20,28 +20,18 @@ def answer(
     file: options.File,
     x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
     y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    *,
     given: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="What is known; repeat for names with commas.")
     ] = None,
-    how: Annotated[str, typer.Option("--test", metavar="NAME", help=f"{options.TESTS}.")] = "bayesian",
-    prior: options.Prior = None,
-    prior_counts: options.PriorCounts = None,
-    combine: options.Combine = None,
-    slices: options.Slices = None,
-    ties: options.Ties = None,
-    alpha: options.Alpha = None,
-    missing: options.Missing = "error",
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    drop: options.Drop = None,
-    only: options.Only = None,
+    how: options.TestOptions,
+    table: options.TableOptions,
     as_json: options.Json = False,
 ) -> None:
     """Ask one question of a file and show the answer."""
-    about_test = options.of_test(locals())
-    data, _ = tables.read_table(file, locals())
-    chosen = options.chosen_test(how, data, **about_test)
-    known = [name for text in given or [] for name in variable_lists.variables(text, data.names)]
+    data, _ = table.read(file)
+    chosen = how.make(data)
+    known = options.named_in(given, data.names) or []
     check_question(x, y, known, data)
     outcome = ask(data, chosen, x, y, known)
     if as_json:

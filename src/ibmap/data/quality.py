@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap.data._messages import first_few, listing
+from ibmap._text import first_few, listing
 from ibmap.data.table import CategoricalData
 
 FEW_ROWS = 5  # per level: with fewer of them on average, a column says next to nothing when it is held fixed

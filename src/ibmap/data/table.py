@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data._messages import listing
+from ibmap._text import listing
 from ibmap.errors import DataError, UnknownVariableError
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap._text import one_of
 from ibmap.engines import Counts
 from ibmap.engines.engine import as_indices, subset_batches
 from ibmap.engines.memory import new_sets
@@ -18,6 +19,11 @@ from ibmap.kernels.records import Sets
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+PRIOR_COUNTS = ("ones", "consistent", "jeffreys", "bdeu")
+COMBINATIONS = ("slices", "global")
+SLICES = ("observed", "all")
+TIES = ("independent", "dependent")
 
 COUNTS = 1 << 16  #: counts that are made before they are scored
 ROOM = 1 << 14  #: numbers that merging slices may take without allocating
@@ -88,14 +94,12 @@ class BayesianTest:
     def bind(self, counts: Counts) -> "BoundBayesianTest":
         """Meet a table: tabulate the log-gamma function for its prior counts."""
         for option, values in (
-            ("combine", ("slices", "global")),
-            ("slices", ("observed", "all")),
-            ("ties", ("independent", "dependent")),
+            ("combine", COMBINATIONS),
+            ("slices", SLICES),
+            ("ties", TIES),
         ):
             if getattr(self, option) not in values:
-                raise RequestError(
-                    f"{option} must be {' or '.join(map(repr, values))}, not {getattr(self, option)!r}"
-                )
+                raise RequestError(f"{option} must be {one_of(values)}, not {getattr(self, option)!r}")
         return BoundBayesianTest(self, counts)
 
 
@@ -253,17 +257,16 @@ def _prior_counts(choice: str | float, rows: Floats, columns: Floats) -> tuple[F
     """Return γ and α for every I × J table: prior count of a cell, and of a level of the first variable."""
     ones = np.ones_like(rows)
     if isinstance(choice, str):
-        named = {
+        if choice not in PRIOR_COUNTS:
+            raise RequestError(
+                f"prior_counts must be a positive number or one of {', '.join(PRIOR_COUNTS)}, not {choice!r}"
+            )
+        return {
             "ones": (ones, ones),
             "consistent": (ones, columns),
             "jeffreys": (ones / 2, ones / 2),
             "bdeu": (1 / (rows * columns), 1 / rows),
-        }
-        if choice not in named:
-            raise RequestError(
-                f"prior_counts must be a positive number or one of {', '.join(named)}, not {choice!r}"
-            )
-        return named[choice]
+        }[choice]
     if not isinstance(choice, int | float | np.number) or not 0 < choice < np.inf:
         raise RequestError(f"prior_counts must be positive, or a name, not {choice!r}")
     return choice * ones, choice * ones

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._parallel import result_of
+from ibmap._text import one_of
 from ibmap.data import CategoricalData
 from ibmap.engines import Counts, LocalCounts
 from ibmap.errors import RequestError
@@ -20,6 +21,7 @@ from ibmap.results.learned import Learned, learned_from
 
 Ints = NDArray[np.int64]
 
+SYMMETRIES = ("or", "and")  #: an edge needs one end, or both
 TIE = 1e-9  #: rounding must not decide: strengths that are closer than this are equal
 
 
@@ -70,8 +72,8 @@ def learn_locally(
 
 def check_symmetry(symmetry: str) -> None:
     """Refuse what is neither "or" nor "and"."""
-    if symmetry not in ("or", "and"):
-        raise RequestError(f"symmetry must be 'or' or 'and', not {symmetry!r}")
+    if symmetry not in SYMMETRIES:
+        raise RequestError(f"symmetry must be {one_of(SYMMETRIES)}, not {symmetry!r}")
 
 
 def joined(neighbourhoods: Iterable[Sequence[int]], n: int, symmetry: str) -> Ints:
