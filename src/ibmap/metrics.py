@@ -11,6 +11,7 @@ from ibmap.errors import RequestError
 from ibmap.graph import Graph
 
 Ints = NDArray[np.int64]
+Edge = tuple[str, str]
 
 QUERIES = ("formula", "per-size")
 AT_ONCE = 4096  #: questions that are drawn and answered together
@@ -70,6 +71,29 @@ def f_measure(learned: Graph, truth: Graph, *, of: str = "independences") -> FMe
     recall = both / true if true else 1.0
     total = precision + recall
     return FMeasure(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+class EdgeComparison(NamedTuple):
+    """The edges of two graphs: those of both, those only in the learned one, those only in the true one."""
+
+    right: list[Edge]
+    false: list[Edge]
+    missing: list[Edge]
+
+
+def compare_edges(learned: Graph, truth: Graph) -> EdgeComparison:
+    """Return which edges of a learned graph are right, which are false, and which are missing.
+
+    Examples
+    --------
+    >>> compare_edges(Graph("abc", [("a", "b"), ("a", "c")]), Graph("abc", [("a", "b"), ("b", "c")]))
+    EdgeComparison(right=[('a', 'b')], false=[('a', 'c')], missing=[('b', 'c')])
+    """
+    _check_same_variables(learned.names, truth.names, "the learned graph", "the true one")
+    right = [edge for edge in truth.edges if learned.has_edge(*edge)]
+    false = [edge for edge in learned.edges if not truth.has_edge(*edge)]
+    missing = [edge for edge in truth.edges if not learned.has_edge(*edge)]
+    return EdgeComparison(right, false, missing)
 
 
 def accuracy(

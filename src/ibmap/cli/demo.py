@@ -11,7 +11,6 @@ from ibmap.cli.learn import PAGE, graph_text, result_files, where_to_look
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
-    from ibmap.graph import Graph
     from ibmap.learners import Learned
     from ibmap.synthetic import World
 
@@ -95,6 +94,8 @@ def show_cancer(console: Any, learned: "Learned") -> None:
 
 def show_world(console: Any, world: "World", learned: "Sequence[Learned]") -> None:
     """Compare learned networks with the truth."""
+    from ibmap.metrics import compare_edges
+
     truth = world.graph
     console.print("A world whose truth is known", style="bold")
     console.print(
@@ -103,28 +104,13 @@ def show_world(console: Any, world: "World", learned: "Sequence[Learned]") -> No
     )
     table = screen.plain_table("rows", "found", "missed", "invented", "")
     for network in learned:
-        found, missed, invented = compared(truth, network.graph)
+        found, invented, missed = compare_edges(network.graph, truth)
         mistakes = {"missed": missed, "invented": invented}
         words = [f"{word} {_edges(edges)}" for word, edges in mistakes.items() if edges]
         numbers = [f"{number:,}" for number in (network.n_rows, len(found), len(missed), len(invented))]
         table.add_row(*numbers, "; ".join(words) or "exactly the truth")
     console.print(table)
     console.print()
-
-
-def compared(truth: "Graph", learned: "Graph") -> tuple[list[Edge], list[Edge], list[Edge]]:
-    """Return the edges that both have, those only in the truth, and those only in the learned graph.
-
-    Examples
-    --------
-    >>> from ibmap.graph import Graph
-    >>> compared(Graph("abc", [("a", "b"), ("b", "c")]), Graph("abc", [("a", "b"), ("a", "c")]))
-    ([('a', 'b')], [('b', 'c')], [('a', 'c')])
-    """
-    found = [edge for edge in truth.edges if learned.has_edge(*edge)]
-    missed = [edge for edge in truth.edges if not learned.has_edge(*edge)]
-    invented = [edge for edge in learned.edges if not truth.has_edge(*edge)]
-    return found, missed, invented
 
 
 def _edges(edges: Sequence[Edge]) -> str:

@@ -8,7 +8,6 @@ import typer
 
 from ibmap.cli import options, screen, startup
 from ibmap.cli.convert import read_network
-from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -72,15 +71,15 @@ def against_truth(learned: "Graph", truth: "Graph") -> dict[str, Any]:
     (2, [('a', 'b')], [('b', 'c')], 1)
     """
     from ibmap.graph import Graph
-    from ibmap.metrics import f_measure, hamming
+    from ibmap.metrics import compare_edges, f_measure, hamming
 
     wrong = hamming(learned, truth)
-    _, missed, invented = compared(truth, learned)
+    edges = compare_edges(learned, truth)
     empty = Graph(truth.names)
     return {
         "hamming": wrong,
-        "false_edges": invented,
-        "missing_edges": missed,
+        "false_edges": edges.false,
+        "missing_edges": edges.missing,
         **{kind: f_measure(learned, truth, of=kind)._asdict() for kind in KINDS},
         "empty_graph": {
             "hamming": truth.n_edges,

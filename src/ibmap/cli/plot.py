@@ -9,7 +9,6 @@ import typer
 
 from ibmap.cli import options, screen, startup
 from ibmap.cli.convert import read_network
-from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -84,12 +83,13 @@ def network_picture(source: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
 
 def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
     """Draw a network over the truth."""
+    from ibmap.metrics import compare_edges
     from ibmap.plots import plot_comparison
 
     mine, true = read_network(source).graph, read_network(truth).graph
     axes = plot_comparison(mine, true, layout=layout)
-    right, missing, false = map(len, compared(true, mine))
-    about = {"variables": true.n_variables, "right": right, "false": false, "missing": missing}
+    edges = {kind: len(found) for kind, found in compare_edges(mine, true)._asdict().items()}
+    about = {"variables": true.n_variables, **edges}
     return axes, {"picture": "comparison", **about}
 
 

@@ -103,13 +103,13 @@ def _warm(learner: str) -> Callable[..., Any]:
 
 def quality(learned: "Graph", truth: "Graph") -> Measures:
     """Return how far a graph is from the truth."""
-    from ibmap.metrics import f_measure, hamming
+    from ibmap.metrics import compare_edges, f_measure, hamming
 
-    shared = sum(truth.has_edge(x, y) for x, y in learned.edges)
+    edges = compare_edges(learned, truth)
     return {
         "hamming": hamming(learned, truth),
-        "false_positives": learned.n_edges - shared,
-        "false_negatives": truth.n_edges - shared,
+        "false_positives": len(edges.false),
+        "false_negatives": len(edges.missing),
         "f_independences": f_measure(learned, truth, of="independences")[2],
         "f_edges": f_measure(learned, truth, of="edges")[2],
     }
