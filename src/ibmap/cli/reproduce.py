@@ -121,7 +121,7 @@ def list_experiments(as_json: bool) -> None:
 
 def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
     """Write table, figure and claims, and show them."""
-    from ibmap.experiments import Results, figures, report
+    from ibmap.experiments import Results, figures, markdown
     from ibmap.experiments.store import path_of, read
 
     content = read(path_of(out, experiment.study))
@@ -129,7 +129,7 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
         raise RequestError(f"{str(path_of(out, experiment.study))!r} has gone")
     results = Results(content.rows)
     figure = figures.draw(experiment, results) if figures.can_draw() else None
-    files = report.summary_files(experiment, content, figure)
+    files = markdown.summary_files(experiment, content, figure)
     output.write_together(out, files)
     if figure is None:
         sys.stderr.write(f"ibmap: {figures.ADVICE}\n")
@@ -138,7 +138,7 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
             "experiment": experiment.name,
             "settings": content.header["settings"],
             "rows": len(content.rows),
-            "claims": report.judged(experiment, results),
+            "claims": markdown.judged(experiment, results),
             "files": [str(out / file) for file in files],
         }
         typer.echo(json.dumps(shown, ensure_ascii=False))
@@ -148,22 +148,22 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
 
 def show(experiment: "Experiment", content: "Content", files: list[Path]) -> None:
     """Print what a run ends with."""
-    from ibmap.experiments import Results, report
+    from ibmap.experiments import Results, markdown
 
     console, results = screen.console(), Results(content.rows)
     console.print(experiment.title, style="bold")
-    console.print(report.what_was_run(experiment, content))
+    console.print(markdown.what_was_run(experiment, content))
     for measure in experiment.measures:
-        table = report.markdown_table(experiment, results, measure)
+        table = markdown.markdown_table(experiment, results, measure)
         console.print(f"\n{measure.title}", style="bold")
         if table.count("\n") <= LONG:
             console.print(table, soft_wrap=True)
         else:
             console.print(f"{table.count(chr(10)) - 1} rows: see {files[0]}")
     console.print("\nWhat the paper says", style="bold")
-    for claim in report.judged(experiment, results):
+    for claim in markdown.judged(experiment, results):
         reading = f" ({claim['read_as']})" if claim["read_as"] else ""
-        console.print(f"{report.MARKS[claim['status']]} {claim['status']}: “{claim['claim']}”{reading}")
+        console.print(f"{markdown.MARKS[claim['status']]} {claim['status']}: “{claim['claim']}”{reading}")
         console.print(f"  {claim['ours']}", style="dim")
     console.print(f"\nwrote {', '.join(map(str, files))}", style="dim")
 
@@ -173,7 +173,7 @@ def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
     if name is not None:
         raise RequestError(f"--page shows everything in --out: leave {name!r} out")
     from ibmap.experiments.figures import ADVICE, can_draw
-    from ibmap.experiments.page import make_page
+    from ibmap.experiments.markdown import make_page
 
     beside = page.parent / page.stem
     text, files = make_page(out, page.stem)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ibmap.eda.checks import whole
 from ibmap.eda.maximize import maximize
-from ibmap.eda.stop import Stop
+from ibmap.eda.run import Stop
 from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]

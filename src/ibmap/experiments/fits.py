@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ibmap.experiments.rows import Measures, Value
-from ibmap.experiments.seeds import seed_of
+from ibmap.experiments.experiment import seed_of
+from ibmap.experiments.results import Measures, Value
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData

@@ -6,8 +6,8 @@ from typing import Any
 
 from ibmap._random import RandomState
 from ibmap.eda.problems.blocks import leading_ones, onemax, royal_road, trap
-from ibmap.eda.problems.landscapes import max_cut, nk_landscape, spin_glass
 from ibmap.eda.problems.problem import Problem
+from ibmap.eda.problems.random import max_cut, nk_landscape, spin_glass
 from ibmap.errors import RequestError
 
 PROBLEMS: dict[str, Callable[..., Problem]] = {
