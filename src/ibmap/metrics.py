@@ -102,7 +102,7 @@ def accuracy(
     *,
     test: Any = None,
     queries: str | int = "formula",
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
     advance: Callable[[int, int], object] | None = None,
 ) -> float:
     """Return the share of conditional independences on which a graph and unseen data agree.
@@ -134,7 +134,7 @@ def accuracy(
     --------
     >>> rain = np.repeat([0, 1], 50)
     >>> table = {"rain": rain, "wet": rain, "tea": np.tile([0, 1], 50)}
-    >>> accuracy(Graph(["rain", "wet", "tea"], [("rain", "wet")]), table)
+    >>> accuracy(Graph(["rain", "wet", "tea"], [("rain", "wet")]), table, random_state=0)
     1.0
     """
     how: Any = {"test": test, "queries": queries, "random_state": random_state, "advance": advance}
@@ -147,7 +147,7 @@ def accuracies(
     *,
     test: Any = None,
     queries: str | int = "formula",
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
     advance: Callable[[int, int], object] | None = None,
 ) -> list[float]:
     """Return the :func:`accuracy` of several graphs; the data are asked once.

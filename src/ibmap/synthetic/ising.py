@@ -104,7 +104,7 @@ def simulate_ising(
     field: float = 0.0,
     sweeps: int = SWEEPS,
     thin: int | None = None,
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
 ) -> World:
     """Build an Ising model on a lattice, and draw rows from it.
 
@@ -117,7 +117,7 @@ def simulate_ising(
 
     Examples
     --------
-    >>> simulate_ising(30, 100, couplings="plus-minus")
+    >>> simulate_ising(30, 100, couplings="plus-minus", random_state=0)
     World(100 rows, Graph(30 variables, 49 edges))
     """
     rng = generator(random_state)

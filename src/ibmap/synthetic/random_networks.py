@@ -87,7 +87,7 @@ def simulate_random(
     log_odds: float = 1.0,
     sweeps: int = SWEEPS,
     thin: int | None = None,
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
 ) -> World:
     """Draw a random network, and rows from it.
 

@@ -26,7 +26,7 @@ def problem_names() -> tuple[str, ...]:
     return tuple(PROBLEMS)
 
 
-def make_problem(name: str, n: int, /, *, random_state: RandomState = 0, **options: Any) -> Problem:
+def make_problem(name: str, n: int, /, *, random_state: RandomState = None, **options: Any) -> Problem:
     """Make a problem of n bits; ``random_state`` draws what is random about it, if anything.
 
     Examples
