@@ -107,9 +107,9 @@ def accuracy(
 ) -> float:
     """Return the share of conditional independences on which a graph and unseen data agree.
 
-    A query asks whether x and y are independent given Z. The graph says yes if Z separates them, the data say
-    yes if the test does. Pairs and sets are drawn at random; every size of Z, from 0 to n - 2, comes equally
-    often.
+    A query asks whether x and y are independent given Z. By the graph they are if Z separates them, by the
+    data if the test accepts it. Pairs and sets are drawn at random; every size of Z, from 0 to n - 2, is
+    equally frequent.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ def accuracy(
         variables of the graph. Best cut from the whole table by :func:`ibmap.datasets.split`: the Bayesian
         test counts the levels of the whole table, not of the test set.
     test : test, str or None
-        The test that asks the data; by default the Bayesian one. Where the data say nothing, as with one row
-        in every slice, it decides by its option ``ties``.
+        The test on the data; by default the Bayesian one. Where the posterior equals the prior, as with one
+        row in every slice, it decides by its option ``ties``.
     queries : {"formula", "per-size"} or int
         "formula": 100 · n (n - 1) / 2 queries in all, that is 50 n per size; "per-size": 100 per size; a
-        number: so many per size. The paper says both of the first two.
+        number: so many per size. The paper mentions both of the first two.
     random_state : int, numpy.random.Generator or None
         Seed or source of randomness for the queries: the same seed asks all graphs the same.
     advance : callable or None
@@ -196,7 +196,7 @@ def n_queries(n: int, queries: str | int = "formula") -> int:
 
 
 def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> NDArray[np.bool_]:
-    """Tell for every i whether the first ``sizes[i]`` of ``given[i]`` separate x_i from y_i (positions).
+    """Return for every i whether the first ``sizes[i]`` of ``given[i]`` separate x_i from y_i (positions).
 
     Examples
     --------

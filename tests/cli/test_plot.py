@@ -88,9 +88,9 @@ def test_any_names_and_many_of_them(ibmap, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("truth.json", "a.txt"), "'a.txt' does not tell the format: it must end in .eps, "),
-        (("truth.json", "a"), "'a' does not tell the format"),
-        (("truth.json", "a.pgf"), "'a.pgf' does not tell the format"),
+        (("truth.json", "a.txt"), "a.txt': it must end in .eps, "),
+        (("truth.json", "a"), "a': it must end in ."),
+        (("truth.json", "a.pgf"), "a.pgf': it must end in ."),
         (("truth.json", "survey.png"), "exists: pass --force"),
         (("none.json", "a.png"), "there is no file 'none.json'"),
         ((".", "a.png", "--layout", "spiralling"), "unknown layout 'spiralling'"),

@@ -1,4 +1,4 @@
-"""``ibmap bootstrap``: how often does each edge come back?"""
+"""``ibmap bootstrap``: in which share of resampled tables is each edge?"""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FILES = ("support.csv", "averaged.json")  #: what --out writes
-OPEN = 5  #: edges with a support near one half that are named
+NEAR_HALF = 5  #: edges with a frequency near one half that are named
 
 
 def bootstrap(
@@ -77,7 +77,7 @@ def bootstrap(
 
 
 def show(content: dict[str, Any], out: Path | None, top: int, about: str | None = None) -> None:
-    """Print the support."""
+    """Print the edge frequencies."""
     from ibmap.results.bootstrap_file import replicates
 
     console, threshold = screen.console(), content["threshold"]
@@ -100,7 +100,7 @@ def show(content: dict[str, Any], out: Path | None, top: int, about: str | None 
 
 
 def show_rows(console: "Console", rows: list[Any], top: int, about: str | None) -> None:
-    """Print the best supported edges, and how many are open."""
+    """Print the most frequent edges, and how many are near one half."""
     table = screen.plain_table("support", "whole table", "edge")
     for x, y, support, in_graph in rows[:top]:
         table.add_row(f"{support:.2f}", "yes" if in_graph else "no", f"{x} - {y}")
@@ -109,18 +109,18 @@ def show_rows(console: "Console", rows: list[Any], top: int, about: str | None) 
     if len(rows) > top:
         console.print(f"... and {len(rows) - top:,} more", style="dim")
     console.print()
-    for line in how_open(rows, about):
+    for line in frequency_summary(rows, about):
         console.print(line)
     console.print()
 
 
-def how_open(rows: Sequence[Any], about: str | None = None) -> list[str]:
-    """Tell how many edges are all but settled and how many are not, and name the most open ones.
+def frequency_summary(rows: Sequence[Any], about: str | None = None) -> list[str]:
+    """Return how many edges are in nearly all or nearly no replicates, and which are closest to one half.
 
     Examples
     --------
-    >>> how_open([["a", "b", 1.0, True], ["a", "c", 0.4, False], ["b", "c", 0.02, False]])
-    ['3 edges: 1 in all replicates, 1 between 10% and 90%, 1 in fewer than 10%', 'most open: a - c 0.40']
+    >>> frequency_summary([["a", "b", 1.0, True], ["a", "c", 0.4, False], ["b", "c", 0.02, False]])
+    ['3 edges: 1 in all replicates, 1 between 10% and 90%, 1 in fewer than 10%', 'near one half: a - c 0.40']
     """
     shares = [row[2] for row in rows]
     kinds = {
@@ -133,5 +133,5 @@ def how_open(rows: Sequence[Any], about: str | None = None) -> list[str]:
     whose = "" if about is None else f" of {about}"
     lines = [f"{screen.counted(len(rows), 'edge')}{whose}: {', '.join(parts)}"] if rows else []
     unsure = sorted((row for row in rows if 0.1 <= row[2] < 0.9), key=lambda row: abs(row[2] - 0.5))
-    named = ", ".join(f"{x} - {y} {share:.2f}" for x, y, share, _ in unsure[:OPEN])
-    return [*lines, f"most open: {named}"] if named else lines
+    named = ", ".join(f"{x} - {y} {share:.2f}" for x, y, share, _ in unsure[:NEAR_HALF])
+    return [*lines, f"near one half: {named}"] if named else lines

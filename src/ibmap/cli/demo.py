@@ -73,22 +73,22 @@ def learn_world(callback: Any = None) -> tuple["World", list["Learned"]]:
 
 
 def show_cancer(console: Any, learned: "Learned") -> None:
-    """Tell what was found in the real table."""
+    """Print what was found in the real table."""
     graph = learned.graph
     n_others = graph.n_variables - 1
     blanket = graph.blanket(TARGET)
     console.print("Breast cancer in Wisconsin", style="bold")
     console.print(
         f"{learned.n_rows} tumours, {n_others} measurements of each (in three bins) and the diagnosis.\n"
-        f"Which of them speak to each other directly? {screen.counted(graph.n_edges, 'edge')}, "
-        f"found in {learned.seconds:.2g} s.\n"
+        "Which of them are adjacent: associated given all others?\n"
+        f"{screen.counted(graph.n_edges, 'edge')}, found in {learned.seconds:.2g} s.\n"
     )
     console.print(screen.edge_table(learned, SHOWN, near_misses=0))
     console.print(f"\nBlanket of {TARGET}: {', '.join(blanket)}", style="bold")
     console.print(
-        f"{_small(len(blanket)).capitalize()} of {_small(n_others)} measurements shield the diagnosis "
-        f"from the rest: once they are\nknown, the other {n_others - len(blanket)} say nothing more "
-        "about it in this network.\n"
+        f"{_small(len(blanket)).capitalize()} of {_small(n_others)} measurements separate the diagnosis "
+        f"from the rest: given them,\nit is independent of the other {n_others - len(blanket)} "
+        "in this network.\n"
     )
 
 

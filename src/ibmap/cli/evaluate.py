@@ -149,7 +149,7 @@ def show_accuracy(console: "Console", result: dict[str, Any]) -> None:
     console.print(f"Accuracy {share:.3f} on {rows} (the graph without edges: {of_none:.3f})", style="bold")
     console.print(
         f"{queries}: are two variables independent, given some others? The graph answers {share:.1%}\n"
-        "of them as the test on these rows does; the graph without edges always says yes."
+        "of them as the test on these rows does; for the graph without edges the answer is always yes."
     )
     about = f"queries {result['queries']}, seed {result['seed']}, test {result['test']}"
     console.print(about, style="dim")

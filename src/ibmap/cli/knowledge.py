@@ -100,7 +100,7 @@ def _prior_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def read_knowledge(path: Path | None, data: "CategoricalData") -> Knowledge:
-    """Read a knowledge file; pairs that it says two things about are an error."""
+    """Read a knowledge file; contradictions about a pair are an error."""
     if path is None:
         return Knowledge()
     try:

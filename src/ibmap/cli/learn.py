@@ -87,7 +87,7 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
 
 
 def where_to_look(out: Path, files: Collection[str]) -> str:
-    """Tell where the report is, or why there is none."""
+    """Return where the report is, or why there is none."""
     from ibmap.report.page import MISSING
 
     return f"to look around: open {out / PAGE} in a browser" if PAGE in files else MISSING

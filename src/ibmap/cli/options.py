@@ -118,7 +118,8 @@ class TestOptions:
     combine: Annotated[str | None, typer.Option(metavar="KIND", help="{combinations} [slices].")] = None
     slices: Annotated[str | None, typer.Option(metavar="KIND", help="{slices} [observed].")] = None
     ties: Annotated[
-        str | None, typer.Option(metavar="KIND", help="If the data say nothing: {ties} [independent].")
+        str | None,
+        typer.Option(metavar="KIND", help="If posterior and prior are equal: {ties} [independent]."),
     ] = None
     alpha: Annotated[
         float | None, typer.Option(metavar="A", help="Level of a test with p-values [0.05].")
@@ -257,7 +258,7 @@ RENAMED = {"required": "require", "forbidden": "forbid", "n_jobs": "jobs", "thre
 def refuse_unknown(
     options: Iterable[str], name: str, names: Iterable[str], find: Callable[[str], Callable[..., Any]]
 ) -> None:
-    """Raise if an option is no argument of ``find(name)``; tell for which of the other names it is one."""
+    """Raise if an option is no argument of ``find(name)``; name those for which it is one."""
     known = signature(find(name)).parameters
     for option in options:
         if option not in known:
@@ -267,7 +268,7 @@ def refuse_unknown(
 
 
 def _have(names: Sequence[str]) -> str:
-    """Tell that these have it: "", "a has", "a and b have"."""
+    """Return "a has", "a and b have", or ""."""
     return f"{listed(names)} {'has' if len(names) == 1 else 'have'}" if names else ""
 
 

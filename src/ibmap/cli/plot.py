@@ -54,7 +54,7 @@ def plot(
 
 
 def format_of(out: Path) -> str:
-    """Return the format that the suffix tells, if matplotlib is there and writes it."""
+    """Return the format of the suffix, if matplotlib is there and writes it."""
     try:
         import matplotlib
     except ImportError:
@@ -65,9 +65,7 @@ def format_of(out: Path) -> str:
     known = [name for name in FigureCanvasBase.get_supported_filetypes() if name not in NO_PICTURES]
     suffix = out.suffix.lower().removeprefix(".")
     if suffix not in known:
-        raise RequestError(
-            f"the name {str(out)!r} does not tell the format: it must end in .{', .'.join(known)}"
-        )
+        raise RequestError(f"no format has the suffix of {str(out)!r}: it must end in .{', .'.join(known)}")
     return suffix
 
 
@@ -109,7 +107,7 @@ def score_picture(source: Path) -> tuple["Axes", dict[str, Any]]:
 
 
 def in_words(about: dict[str, Any]) -> str:
-    """Tell what the picture shows.
+    """Return what the picture shows, in words.
 
     Examples
     --------

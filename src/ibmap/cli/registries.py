@@ -1,6 +1,6 @@
 """Names that help texts show, from where the library itself looks them up.
 
-A help text says ``{learners}``; the names come from ``LEARNERS`` when somebody asks for help. They are read
+A help text has ``{learners}``; the names come from ``LEARNERS`` when somebody asks for help. They are read
 from the source of the module, because importing it would load Numba (half a second). What is not written
 there as a plain dict or tuple is imported all the same.
 """

@@ -48,7 +48,7 @@ def provenance(learned: "Learned") -> str:
 
 
 def patience(learned: "Learned") -> int:
-    """Return how many pairs the search tried before it gave up, as the name of the learner tells."""
+    """Return how many pairs the search tried before it gave up, from the name of the learner."""
     found = re.search(r"patience=(\d+)", learned.learner)
     return int(found[1]) if found else 0
 
@@ -92,14 +92,14 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     misses = [row for row in rows if not row[5]]
     if misses:
         table.add_section()
-        table.add_row("not joined, but close", "", "", style="dim")
+        table.add_row("not adjacent, but close", "", "", style="dim")
     for x, y, _, log_xy, log_yx, _ in misses:
         table.add_row(x, y, _posterior(log_xy, log_yx), style="dim")
     return table
 
 
 def _posterior(log_xy: float, log_yx: float) -> str:
-    """Return the posterior of an edge: the geometric mean of what its two ends say."""
+    """Return the posterior of an edge: the geometric mean of its two ends' posteriors."""
     log_p = (log_xy + log_yx) / 2
     return "" if math.isnan(log_p) else probability(log_p)
 

@@ -97,7 +97,7 @@ simulate.command("ising", cls=Verb, help="Spins on a rectangular lattice.")(expa
 
 
 def _simulate(kind: str, draw: Callable[[], tuple["World", dict[str, Any]]], options: WorldOptions) -> None:
-    """Draw a world, write it, and say so."""
+    """Draw a world, write it, and print what it is."""
     if options.form not in FORMATS:
         raise RequestError(f"--format must be {either(FORMATS)}, not {options.form!r}")
     startup.import_numba()

@@ -57,7 +57,7 @@ def check_question(x: str, y: str, given: Sequence[str], data: "CategoricalData"
 
 @dataclass(frozen=True)
 class Outcome:
-    """A question and what the test says to it."""
+    """A question and the answer of the test."""
 
     x: str
     y: str
@@ -81,7 +81,7 @@ class Outcome:
         return {**question, **found, "n_rows": self.n_rows, "n_slices": self.n_slices}
 
     def sentence(self) -> str:
-        """Say the answer in words."""
+        """Return the answer in words."""
         answers, given = self.answers, f" given {', '.join(self.given)}" if self.given else ""
         verdict = "independent" if answers.independent[0] else "dependent"
         if answers.log_independent is not None:

@@ -123,7 +123,7 @@ def read(source: Any, drop: Iterable[str] | None = None, only: Iterable[str] | N
 
 
 def _read_opened(file: OpenedFile, choose: Choose) -> RawTable:
-    """Return the table in a file; results about it come back in no frame of the user's."""
+    """Return the table in a file; it has no frame library of the user's, in which results are returned."""
     from ibmap.data.frames import read_frame
 
     table = read_frame(file.frame, choose)
