@@ -24,8 +24,7 @@ ONLY_PYTHON = {"data", "test", "callback", "counts", "engine"}
 
 def option(verb: str, argument: str) -> Any:
     """The option of a verb that sets an argument of a learner or a test."""
-    typed = f"--{options.RENAMED.get(argument, argument).replace('_', '-')}"
-    return next((param for param in VERBS[verb].params if typed in param.opts), None)
+    return next((param for param in VERBS[verb].params if options.typed(argument) in param.opts), None)
 
 
 def arguments() -> list[tuple[str, str, Parameter]]:

@@ -1,7 +1,7 @@
 """Groups of options that verbs share, and what they become: a table, a test, a search.
 
 A new option is a new field. A field of :class:`TestOptions` goes to the constructor of the test, a field of
-:class:`LearnerOptions` to the learner, under its own name; where one has no such argument, it is refused.
+:class:`SearchOptions` to the learner, under its own name; where one has no such argument, it is refused.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -172,8 +172,8 @@ def _number_or_word(text: str) -> float | str:
 
 
 @dataclass(frozen=True)
-class LearnerOptions:
-    """A learner and its arguments; None is the learner's own default."""
+class SearchOptions:
+    """A learner and its plain arguments; None is the learner's own default."""
 
     learner: Annotated[str, typer.Option(metavar="NAME", help="The algorithm: {learners}.")] = "ibmap-hc"
     symmetry: Annotated[
@@ -192,6 +192,24 @@ class LearnerOptions:
     patience: Annotated[
         int | None, typer.Option(metavar="K", help="Try K more pairs before giving up [0].")
     ] = None
+
+    def function(self) -> Callable[..., "Learned"]:
+        """Return the learner itself: a function of a table and options."""
+        import_numba()
+        from ibmap.learners.registry import find_learner
+
+        return find_learner(self.learner)
+
+    def given(self) -> dict[str, Any]:
+        """Return the plain arguments that were given."""
+        found = {option.name: getattr(self, option.name) for option in fields(SearchOptions)}
+        return {name: value for name, value in found.items() if value is not None and name != "learner"}
+
+
+@dataclass(frozen=True)
+class LearnerOptions(SearchOptions):
+    """A learner and all its arguments, with what is known beforehand."""
+
     start: Annotated[Path | None, typer.Option(metavar="GRAPH.json", help="Where to start [no edges].")] = (
         None
     )
@@ -205,16 +223,6 @@ class LearnerOptions:
         Path | None,
         typer.Option(metavar="FILE", help="TOML or CSV with required and forbidden edges, and priors."),
     ] = None
-
-    #: fields that reach the learner in another form, if at all
-    CONVERTED: ClassVar = ("learner", "start", "require", "forbid", "knowledge")
-
-    def function(self) -> Callable[..., "Learned"]:
-        """Return the learner itself: a function of a table and options."""
-        import_numba()
-        from ibmap.learners.registry import find_learner
-
-        return find_learner(self.learner)
 
     def search(self, test: TestOptions, data: "CategoricalData", **more: Any) -> "Search":
         """Return the search for this table; ``more`` are further arguments of the learner.
@@ -235,8 +243,7 @@ class LearnerOptions:
         requested: dict[str, Any] = {"test": made or test.test}
         if not asks:
             requested |= {**test.given(), "prior": known.prior(test.prior, data)}
-        plain = [option.name for option in fields(self) if option.name not in self.CONVERTED]
-        requested |= {name: getattr(self, name) for name in plain}
+        requested |= self.given()
         requested["start"] = None if self.start is None else read_graph(self.start)
         for kind, option, texts in (
             ("required", "--require", self.require),
@@ -263,8 +270,18 @@ def refuse_unknown(
     for option in options:
         if option not in known:
             others = [other for other in names if option in signature(find(other)).parameters]
-            typed = RENAMED.get(option, option).replace("_", "-")
-            raise RequestError(f"{name} has no option --{typed}{'; ' * bool(others)}{_have(others)}")
+            raise RequestError(f"{name} has no option {typed(option)}{'; ' * bool(others)}{_have(others)}")
+
+
+def typed(argument: str) -> str:
+    """Return the option that sets an argument of a learner or a test.
+
+    Examples
+    --------
+    >>> typed("max_condition"), typed("required")
+    ('--max-condition', '--require')
+    """
+    return f"--{RENAMED.get(argument, argument).replace('_', '-')}"
 
 
 def _have(names: Sequence[str]) -> str:

@@ -160,7 +160,7 @@ def _steps(history: Any) -> list[tuple[bool, float, float]]:
 
 
 def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
-    """Return the axes to draw in; a new figure has room for the names of all variables."""
+    """Return the axes to draw in; a new figure has space for the names of all variables."""
     if ax is None:
         try:
             from matplotlib import pyplot
