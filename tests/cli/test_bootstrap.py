@@ -55,7 +55,8 @@ def test_the_table_ends_with_what_is_near_one_half(ibmap, survey):
     assert (ran.code, ran.out) == (1, "")
     assert "did you mean 'tea'?" in ran.err
     ran = ibmap("bootstrap", survey, "--replicates", 2, "--top", 0)
-    assert ran.out == "1 edge in more than 50% of 2 replicates; the whole table has 1\n"
+    assert ran.out.startswith("1 edge in more than 50% of 2 replicates")
+    assert ran.out.count("\n") == 1
 
 
 def test_frequency_summary():
@@ -81,15 +82,14 @@ def test_subsamples_say_so_everywhere(ibmap, survey, tmp_path):
     assert ibmap("report", tmp_path, "--force").code == 0
     assert "6 replicates of 63% of the rows, seed 0" in (tmp_path / "report.html").read_text()
     ran = ibmap("bootstrap", survey, "--subsample", 1.5)
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "ibmap: error: --subsample must lie between 0 and 1, as 0.63 does, not 1.5\n"
+    assert ran.refuses("--subsample", "1.5")
 
 
 def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_path):
     out = tmp_path / "result"
     assert ibmap("learn", survey, "--out", out).code == 0
     ran = ibmap("bootstrap", survey, "--replicates", 4, "--out", out)
-    assert ran.out.splitlines()[-1] == f"ibmap report {out} --force shows it beside the posteriors"
+    assert f"ibmap report {out} --force" in ran.out.splitlines()[-1]
     text = (out / "averaged.json").read_text()
     assert text == ibmap("bootstrap", survey, "--replicates", 4, "--json").out
     assert json.loads(text)["whole"] == [["smoke", "cough"]]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ibmap.data import CategoricalData
 
 Pair = tuple[int, int]
-Said = str | float  #: "required", "forbidden", or the prior probability of independence
+Statement = str | float  #: "required", "forbidden", or the prior probability of independence
 KINDS = ("required", "forbidden", "prior")
 
 
@@ -32,7 +32,7 @@ class Knowledge:
     """What is known about pairs of variables, by position, x before y."""
 
     names: tuple[str, ...] = ()
-    pairs: dict[Pair, Said] = field(default_factory=dict)
+    pairs: dict[Pair, Statement] = field(default_factory=dict)
 
     def edges(self, kind: str) -> list[tuple[str, str]]:
         """Return the pairs that are "required", or "forbidden"."""
@@ -110,7 +110,7 @@ def read_knowledge(path: Path | None, data: "CategoricalData") -> Knowledge:
     except UnicodeDecodeError:
         raise DataError(f"{str(path)!r} is not text in UTF-8") from None
     statements = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_toml(text, path)
-    pairs: dict[Pair, Said] = {}
+    pairs: dict[Pair, Statement] = {}
     for x, y, said in statements:
         pair = _pair(x, y, data, path)
         if not isinstance(said, str) and not 0 < said < 1:
@@ -130,11 +130,11 @@ def _pair(x: str, y: str, data: "CategoricalData", path: Path) -> Pair:
     return min(i, j), max(i, j)
 
 
-def _word(said: Said) -> str:
+def _word(said: Statement) -> str:
     return said if isinstance(said, str) else f"given the prior {said:g}"
 
 
-def _from_toml(text: str, path: Path) -> list[tuple[str, str, Said]]:
+def _from_toml(text: str, path: Path) -> list[tuple[str, str, Statement]]:
     import tomllib
 
     try:
@@ -144,7 +144,7 @@ def _from_toml(text: str, path: Path) -> list[tuple[str, str, Said]]:
     for key in found:
         if key not in KINDS:
             raise RequestError(f"{str(path)!r}: unknown key {key!r}; there are {', '.join(KINDS)}")
-    statements: list[tuple[str, str, Said]] = []
+    statements: list[tuple[str, str, Statement]] = []
     for kind in KINDS:
         shape = '[["x", "y", 0.9], ...]' if kind == "prior" else '[["x", "y"], ...]'
         entries = found.get(kind, [])
@@ -162,7 +162,7 @@ def _fits(entry: Any, kind: str) -> bool:
     return all(isinstance(name, str) for name in names) and all(type(p) in (int, float) for p in rest)
 
 
-def _from_csv(text: str, path: Path) -> list[tuple[str, str, Said]]:
+def _from_csv(text: str, path: Path) -> list[tuple[str, str, Statement]]:
     import csv
     import io
 
@@ -172,15 +172,15 @@ def _from_csv(text: str, path: Path) -> list[tuple[str, str, Said]]:
         raise DataError(f"{str(path)!r} is not CSV: {error}") from None
     if not rows or rows[0] != ["x", "y", "known"]:
         raise DataError(f"{str(path)!r} must have the columns x, y and known")
-    statements: list[tuple[str, str, Said]] = []
+    statements: list[tuple[str, str, Statement]] = []
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != 3:
             raise DataError(f"{str(path)!r}, row {number}: {len(row)} cells instead of 3")
-        statements.append((row[0], row[1], _said(row[2].strip(), f"{str(path)!r}, row {number}")))
+        statements.append((row[0], row[1], _statement(row[2].strip(), f"{str(path)!r}, row {number}")))
     return statements
 
 
-def _said(cell: str, where: str) -> Said:
+def _statement(cell: str, where: str) -> Statement:
     if cell in ("required", "forbidden"):
         return cell
     try:

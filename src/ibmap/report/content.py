@@ -51,6 +51,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     path = found["data"].get("path")
     name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
     made = found.get("made_with") or {}
+    more = _options_not_in_name(found.get("learner_options"), learned.learner)
     how = {
         key: _in_words(value)
         for key in ("missing", "discretize", "bins", "drop", "only")
@@ -59,7 +60,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     lines = [
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
-        ("learner", f"{learned.learner}{_options(_untold(found.get('learner_options'), learned.learner))}"),
+        ("learner", f"{learned.learner}{_options(more)}"),
         ("test", f"{learned.test}{_options(_brief(found['test_options']))}"),
         ("search", _search(result)),
         ("seed", "none: nothing is drawn at random"),
@@ -98,8 +99,8 @@ def _options(options: Mapping[str, Any]) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def _untold(options: Mapping[str, Any] | None, learner: str) -> dict[str, Any]:
-    """Return the options that the name of the learner does not tell."""
+def _options_not_in_name(options: Mapping[str, Any] | None, learner: str) -> dict[str, Any]:
+    """Return the options that are not part of the name of the learner."""
     return {name: value for name, value in (options or {}).items() if f"{name}=" not in learner}
 
 
