@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +15,38 @@ from ibmap.cli.output import output_folder, write_together
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ibmap.data import CategoricalData
+    from ibmap.results.bootstrapped import Bootstrapped
+
 FILES = ("support.csv", "averaged.json")  #: what --out writes
 NEAR_HALF = 5  #: edges with a frequency near one half that are named
+
+
+@dataclass(frozen=True)
+class ResamplingOptions:
+    """How tables are resampled, and when an edge is frequent."""
+
+    replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100
+    subsample: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Draw this share of the rows, none twice [all, some twice]."),
+    ] = None
+    seed: options.Seed = 0
+    frequent: Annotated[
+        float,
+        typer.Option(
+            "--threshold", metavar="T", min=0, max=1, help="Frequency that edges of the average exceed."
+        ),
+    ] = 0.5
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Replicates at a time; -1: cores.")] = None
+
+    def run(self, data: "CategoricalData", search: options.Search) -> "Bootstrapped":
+        """Learn from all replicates, with a progress bar."""
+        from ibmap.learners.bootstrap import bootstrap
+
+        how = {"n_replicates": self.replicates, "random_state": self.seed, "subsample": self.subsample}
+        with screen.bar("replicates") as advance:
+            return bootstrap(data, search, **how, n_jobs=self.jobs, advance=advance)  # type: ignore[arg-type]
 
 
 def bootstrap(
@@ -23,31 +54,13 @@ def bootstrap(
     learner: options.LearnerOptions,
     test: options.TestOptions,
     table: options.TableOptions,
-    *,
-    replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100,
-    subsample: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Draw this share of the rows, none twice [all, some twice]."),
-    ] = None,
-    seed: options.Seed = 0,
-    least: Annotated[
-        float,
-        typer.Option(
-            "--threshold",
-            metavar="T",
-            min=0,
-            max=1,
-            help="Edge frequency above which the averaged network has an edge.",
-        ),
-    ] = 0.5,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Replicates at a time; -1: cores.")] = None,
+    resampling: ResamplingOptions,
     output: options.OutputOptions,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 20,
     about: Annotated[str | None, typer.Option(metavar="X", help="Show only edges of this variable.")] = None,
 ) -> None:
     """Learn from resampled tables, and show the share of them that has each edge."""
     learner.function()  # an unknown one is refused before the table is read
-    from ibmap.learners.bootstrap import bootstrap as bootstrapped
     from ibmap.results.bootstrap_file import support_content
 
     with output_folder(output.out, FILES, output.force):
@@ -55,17 +68,8 @@ def bootstrap(
         search = learner.search(test, data)
         if about is not None:
             data.index(about)  # raises, with the nearest name as advice
-        with screen.bar("replicates") as advance:
-            found = bootstrapped(
-                data,
-                search,
-                n_replicates=replicates,
-                random_state=seed,
-                subsample=subsample,
-                n_jobs=jobs,
-                advance=advance,
-            )
-        content = support_content(found, least, seed)
+        found = resampling.run(data, search)
+        content = support_content(found, resampling.frequent, resampling.seed)
         text = json.dumps(content, ensure_ascii=False)
         if output.out is not None:
             texts = found.support().write_csv(), text + "\n"

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,21 +18,46 @@ if TYPE_CHECKING:
 LONG = 40  #: lines of a table that are still shown on the screen
 
 
-def reproduce(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; see --list.")] = None,
-    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A small grid: two minutes or less.")] = False,
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes.")] = 1,
+@dataclass(frozen=True)
+class RunOptions:
+    """How an experiment is run."""
+
+    quick: Annotated[bool, typer.Option("--quick", help="A small grid: two minutes or less.")] = False
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes.")] = 1
     repetitions: Annotated[
         int | None, typer.Option(metavar="R", min=1, help="Runs of each cell [the experiment's].")
-    ] = None,
+    ] = None
+    data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the real tables are.")] = None
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; repeat.")
+    ] = None
+
+    def run(self, experiment: "Experiment", out: Path) -> None:
+        """Run what has no row yet, with a progress bar."""
+        from ibmap.experiments.runner import reproduce
+
+        settings = settings_from(self.changes or [], experiment.study)
+        with screen.bar(experiment.name) as advance:
+            reproduce(
+                experiment.study,
+                out,
+                quick=self.quick,
+                repetitions=self.repetitions,
+                settings=settings,
+                data_dir=self.data_dir,
+                n_jobs=self.jobs,
+                advance=advance,
+            )
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; see --list.")] = None,
+    *,
+    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    how: RunOptions,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Rows and results; runs go on here.")] = Path(
         "reproduction"
     ),
-    data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the real tables are.")] = None,
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; repeat.")
-    ] = None,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE.md", help="Write the page of all results in --out.")
     ] = None,
@@ -46,22 +72,9 @@ def reproduce(
         raise RequestError("which experiment? ibmap reproduce --list names them")
     else:
         from ibmap.experiments import find_experiment
-        from ibmap.experiments.runner import reproduce as run
 
         experiment = find_experiment(name)
-        study = experiment.study
-        settings = settings_from(changes or [], study)
-        with screen.bar(experiment.name) as advance:
-            run(
-                study,
-                out,
-                quick=quick,
-                repetitions=repetitions,
-                settings=settings,
-                data_dir=data_dir,
-                n_jobs=jobs,
-                advance=advance,
-            )
+        how.run(experiment, out)
         finish(experiment, out, as_json)
 
 
