@@ -1,4 +1,4 @@
-"""From a frame to a network: which answers of a survey speak to each other directly?
+"""From a frame to a network: which answers of a survey are adjacent: associated given all others?
 
 Run it with ``python examples/quickstart.py``, or with a path behind it to keep the table as a CSV file.
 """

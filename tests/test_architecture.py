@@ -1,4 +1,4 @@
-"""The house keeps its plan: imports point one way, kernels are stamped, importing costs nothing."""
+"""The code keeps its plan: imports point one way, kernels are stamped, importing costs nothing."""
 
 import ast
 import subprocess
@@ -43,49 +43,49 @@ BELOW["metrics"] = {"independence"} | BELOW["independence"]
 BELOW["datasets"] = {"data"} | FOUNDATIONS
 BELOW["eda"] = {"learners", "synthetic"} | BELOW["learners"]
 BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets", "eda"} | BELOW["learners"]
-BELOW["plots"] = {"graph", "exchange", "errors", "results"}
+BELOW["plots"] = {"graph", "exchange", "errors", "results", "metrics"}
 BELOW["report"] = {"results", "plots"} | BELOW["results"]
 BELOW["cli"] = {"experiments", "plots", "report"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything
 HEAVY = ["numba", "llvmlite", "sklearn", "polars", "pandas", "pyarrow", "scipy", "networkx", "typer", "rich"]
 
 
-def room_of(file: Path) -> str:
+def package_of(file: Path) -> str:
     return file.parts[0].removesuffix(".py")
 
 
-def imported_rooms(file: Path) -> Iterator[str]:
-    """Every room of ibmap that a file imports, anywhere in it."""
-    package = ["ibmap", *file.parts[:-1]]
+def imported_packages(file: Path) -> Iterator[str]:
+    """Every package of ibmap that a file imports, anywhere in it."""
+    home_of_file = ["ibmap", *file.parts[:-1]]
     for node in ast.walk(ast.parse((SRC / file).read_text())):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            up = package[: len(package) - node.level + 1] if node.level else []
+            up = home_of_file[: len(home_of_file) - node.level + 1] if node.level else []
             module = ".".join([*up, *([node.module] if node.module else [])])
             names = [f"{module}.{alias.name}" for alias in node.names]
         for name in names:
             top, _, rest = name.partition(".")
             if top == "ibmap":
-                room = rest.partition(".")[0]
-                home = ibmap._HOME.get(room, f"ibmap.{room}")  # `from ibmap import Graph` is a graph
+                package = rest.partition(".")[0]
+                home = ibmap._HOME.get(package, f"ibmap.{package}")  # `from ibmap import Graph` is a graph
                 yield home.split(".")[1]
 
 
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_imports_point_one_way(file: Path) -> None:
-    room = room_of(file)
-    if room in MENUS:
+    package = package_of(file)
+    if package in MENUS:
         return
-    assert room in BELOW, f"say in BELOW which rooms {room!r} may see"
-    above = set(imported_rooms(file)) - BELOW[room] - {room, "", "__version__"}
+    assert package in BELOW, f"say in BELOW which packages {package!r} may see"
+    above = set(imported_packages(file)) - BELOW[package] - {package, "", "__version__"}
     assert not above, f"{file} must not import {sorted(above)}"
 
 
 def test_this_file_would_notice_an_import_upwards() -> None:
-    assert {"engines", "independence"} <= set(imported_rooms(Path("independence/bayesian.py")))
-    assert "_graph_parts" in set(imported_rooms(Path("graph.py")))
+    assert {"engines", "independence"} <= set(imported_packages(Path("independence/bayesian.py")))
+    assert "_graph_parts" in set(imported_packages(Path("graph.py")))
     assert "learners" not in BELOW["scores"]
 
 
@@ -100,8 +100,8 @@ def test_every_name_on_the_menu_is_served() -> None:
     for name in ibmap.__all__:
         assert getattr(ibmap, name) is not None
     assert set(ibmap.__all__) <= set(dir(ibmap))
-    for room in ibmap._ROOMS:
-        assert getattr(ibmap, room) is import_module(f"ibmap.{room}")
+    for package in ibmap._PACKAGES:
+        assert getattr(ibmap, package) is import_module(f"ibmap.{package}")
     with pytest.raises(AttributeError, match="no attribute 'Ibmap'"):
         ibmap.Ibmap  # noqa: B018
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ibmap.errors import RequestError
 from ibmap.experiments import Claim, Experiment, Measure, Panels, Setup, Study
 from ibmap.experiments.comparisons import versus
-from ibmap.experiments.seeds import seed_of
+from ibmap.experiments.experiment import seed_of
 
 GRID = {"n": (2, 3, 5), "learner": ("slow", "fast")}
 

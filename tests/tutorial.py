@@ -1,6 +1,6 @@
 """The tutorial is a program: its console and Python blocks run in order, in one folder with Adult in it.
 
-``python tests/tutorial.py --write`` runs them on the whole table and puts what came out into the document and
+``python -m tests.tutorial --write`` runs them on the whole table and puts what came out into the document and
 its pictures. A ``text`` block is the output of the Python block before it.
 """
 

@@ -79,7 +79,7 @@ _HOME = {
     "write_report": "ibmap.report",
 }
 
-_ROOMS = ("datasets", "eda", "exchange", "synthetic")  # used through them: ``ibmap.datasets.load``
+_PACKAGES = ("datasets", "eda", "exchange", "synthetic")  # used through them: ``ibmap.datasets.load``
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, "__version__"]
@@ -88,10 +88,10 @@ __all__ = [*_HOME, "__version__"]
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return import_module(f"ibmap.{name}")
     raise AttributeError(f"module 'ibmap' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, *_ROOMS})
+    return sorted({*globals(), *_HOME, *_PACKAGES})

@@ -32,4 +32,4 @@ def _encoded(text: str) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
         bad = text[error.start : error.end]
-        raise RequestError(f"a name holds {bad!r}, half a character, which no text file can hold") from None
+        raise RequestError(f"no text file can hold {bad!r}, an unpaired surrogate") from None

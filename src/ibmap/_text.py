@@ -1,7 +1,7 @@
-"""Numbers in words, the same wherever they are shown."""
+"""Numbers and lists in words, the same wherever they are shown."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def probability(log_p: float) -> str:
@@ -41,3 +41,50 @@ def listed(words: Sequence[str]) -> str:
     ('tea', 'tea, coffee and milk')
     """
     return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else words[0]
+
+
+def either(words: Sequence[str]) -> str:
+    """Return words of which one is to be chosen.
+
+    Examples
+    --------
+    >>> either(["tea"]), either(["tea", "coffee", "milk"])
+    ('tea', 'tea, coffee or milk')
+    """
+    return ", ".join(words[:-1]) + f" or {words[-1]}" if len(words) > 1 else words[0]
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Return words in quotes of which one is to be chosen, for the message that refuses another one.
+
+    Examples
+    --------
+    >>> one_of(("or", "and"))
+    "'or' or 'and'"
+    """
+    return either([repr(word) for word in words])
+
+
+def listing(names: Iterable[object], at_most: int = 5) -> str:
+    """Return names in quotes, the first few of them when there are many.
+
+    Examples
+    --------
+    >>> listing(["a", "b"])
+    "'a', 'b'"
+    >>> listing("abcdefg", at_most=3)
+    "'a', 'b', 'c' and 4 more"
+    """
+    return first_few([repr(name) for name in names], at_most)
+
+
+def first_few(words: Sequence[str], at_most: int = 5) -> str:
+    """Return words in a row, the first few of them when there are many.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c"], at_most=1)
+    'a and 2 more'
+    """
+    rest = len(words) - at_most
+    return ", ".join(words) if rest <= 0 else f"{', '.join(words[:at_most])} and {rest} more"

@@ -118,7 +118,7 @@ def load(
 
 
 def split(
-    data: CategoricalData, fraction: float = 0.75, random_state: RandomState = 0
+    data: CategoricalData, fraction: float = 0.75, random_state: RandomState = None
 ) -> tuple[CategoricalData, CategoricalData]:
     """Shuffle the rows and cut the table in two: ``fraction`` of them to learn from, the rest to test on.
 
@@ -127,7 +127,7 @@ def split(
     Examples
     --------
     >>> table = load_table({"a": [0, 1, 0, 1], "b": ["x", "y", "z", "x"]})
-    >>> train, test = split(table)
+    >>> train, test = split(table, random_state=0)
     >>> train.n_rows, test.n_rows, test.levels == table.levels
     (3, 1, True)
     """

@@ -147,7 +147,7 @@ class Graph:
         return len(self.neighbours(self.index(x)))
 
     def has_edge(self, x: str, y: str) -> bool:
-        """Tell whether ``x`` and ``y`` are joined."""
+        """Return whether ``x`` and ``y`` are adjacent."""
         return self.index(y) in self.neighbours(self.index(x))
 
     def reachable(self, sources: Iterable[int], blocked: Iterable[int] = ()) -> NDArray[np.bool_]:
@@ -155,7 +155,7 @@ class Graph:
         return parts.reached(self._offsets, self._neighbours, sources, blocked)
 
     def separated(self, x: Group, y: Group, given: Group = ()) -> bool:
-        """Tell whether every path between ``x`` and ``y`` passes through ``given``.
+        """Return whether every path between ``x`` and ``y`` passes through ``given``.
 
         Parameters
         ----------

@@ -11,7 +11,9 @@ from ibmap.errors import RequestError
 from ibmap.graph import Graph
 
 Ints = NDArray[np.int64]
+Edge = tuple[str, str]
 
+QUERIES = ("formula", "per-size")
 AT_ONCE = 4096  #: questions that are drawn and answered together
 
 
@@ -71,6 +73,29 @@ def f_measure(learned: Graph, truth: Graph, *, of: str = "independences") -> FMe
     return FMeasure(precision, recall, 2 * precision * recall / total if total else 0.0)
 
 
+class EdgeComparison(NamedTuple):
+    """The edges of two graphs: those of both, those only in the learned one, those only in the true one."""
+
+    right: list[Edge]
+    false: list[Edge]
+    missing: list[Edge]
+
+
+def compare_edges(learned: Graph, truth: Graph) -> EdgeComparison:
+    """Return which edges of a learned graph are right, which are false, and which are missing.
+
+    Examples
+    --------
+    >>> compare_edges(Graph("abc", [("a", "b"), ("a", "c")]), Graph("abc", [("a", "b"), ("b", "c")]))
+    EdgeComparison(right=[('a', 'b')], false=[('a', 'c')], missing=[('b', 'c')])
+    """
+    _check_same_variables(learned.names, truth.names, "the learned graph", "the true one")
+    right = [edge for edge in truth.edges if learned.has_edge(*edge)]
+    false = [edge for edge in learned.edges if not truth.has_edge(*edge)]
+    missing = [edge for edge in truth.edges if not learned.has_edge(*edge)]
+    return EdgeComparison(right, false, missing)
+
+
 def accuracy(
     graph: Graph,
     data: Any,
@@ -78,14 +103,14 @@ def accuracy(
     test: Any = None,
     queries: str | int = "formula",
     engine: Any = None,
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
     advance: Callable[[int, int], object] | None = None,
 ) -> float:
     """Return the share of conditional independences on which a graph and unseen data agree.
 
-    A query asks whether x and y are independent given Z. The graph says yes if Z separates them, the data say
-    yes if the test does. Pairs and sets are drawn at random; every size of Z, from 0 to n - 2, comes equally
-    often.
+    A query asks whether x and y are independent given Z. By the graph they are if Z separates them, by the
+    data if the test accepts it. Pairs and sets are drawn at random; every size of Z, from 0 to n - 2, is
+    equally frequent.
 
     Parameters
     ----------
@@ -96,11 +121,11 @@ def accuracy(
         of the graph. Best cut from the whole table by :func:`ibmap.datasets.split`: the Bayesian
         test counts the levels of the whole table, not of the test set.
     test : test, str or None
-        The test that asks the data; by default the Bayesian one. Where the data say nothing, as with one row
-        in every slice, it decides by its option ``ties``.
+        The test on the data; by default the Bayesian one. Where the posterior equals the prior, as with one
+        row in every slice, it decides by its option ``ties``.
     queries : {"formula", "per-size"} or int
         "formula": 100 · n (n - 1) / 2 queries in all, that is 50 n per size; "per-size": 100 per size; a
-        number: so many per size. The paper says both of the first two.
+        number: so many per size. The paper mentions both of the first two.
     engine : Engine, callable, str or None
         Who counts; see :func:`ibmap.engines.as_engine`.
     random_state : int, numpy.random.Generator or None
@@ -112,7 +137,7 @@ def accuracy(
     --------
     >>> rain = np.repeat([0, 1], 50)
     >>> table = {"rain": rain, "wet": rain, "tea": np.tile([0, 1], 50)}
-    >>> accuracy(Graph(["rain", "wet", "tea"], [("rain", "wet")]), table)
+    >>> accuracy(Graph(["rain", "wet", "tea"], [("rain", "wet")]), table, random_state=0)
     1.0
     """
     how: Any = {"test": test, "queries": queries, "engine": engine, "advance": advance}
@@ -126,7 +151,7 @@ def accuracies(
     test: Any = None,
     queries: str | int = "formula",
     engine: Any = None,
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
     advance: Callable[[int, int], object] | None = None,
 ) -> list[float]:
     """Return the :func:`accuracy` of several graphs; the data are asked once.
@@ -176,7 +201,7 @@ def n_queries(n: int, queries: str | int = "formula") -> int:
 
 
 def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> NDArray[np.bool_]:
-    """Tell for every i whether the first ``sizes[i]`` of ``given[i]`` separate x_i from y_i (positions).
+    """Return for every i whether the first ``sizes[i]`` of ``given[i]`` separate x_i from y_i (positions).
 
     Examples
     --------
@@ -210,10 +235,12 @@ def _drawn_queries(n: int, queries: str | int, rng: np.random.Generator) -> Iter
 
 def _per_size(n: int, queries: str | int) -> int:
     """Return how many queries there are for each size of Z."""
-    named = {"formula": 50 * n, "per-size": 100}
+    named = dict(zip(QUERIES, (50 * n, 100), strict=True))
     per_size = named.get(queries) if isinstance(queries, str) else queries
     if not isinstance(per_size, int | np.integer) or isinstance(queries, bool) or per_size < 1:
-        raise RequestError(f"queries must be 'formula', 'per-size' or a positive number, not {queries!r}")
+        raise RequestError(
+            f"queries must be {', '.join(map(repr, QUERIES))} or a positive number, not {queries!r}"
+        )
     return int(per_size)
 
 

@@ -13,6 +13,15 @@ class Ran(NamedTuple):
     out: str
     err: str
 
+    def warns(self, *parts: object, kind: str = "warning") -> bool:
+        """Whether stderr is one line of this kind with all these names, numbers or options in it."""
+        one_line = self.err.startswith(f"ibmap: {kind}: ") and self.err.count("\n") == 1
+        return one_line and all(str(part) in self.err for part in parts)
+
+    def refuses(self, *parts: object) -> bool:
+        """Whether it left with 1, nothing on stdout, and one line with all these parts in it."""
+        return (self.code, self.out) == (1, "") and self.warns(*parts, kind="error")
+
 
 @pytest.fixture
 def ibmap(monkeypatch, capsys):

@@ -61,7 +61,7 @@ def test_infinities_are_refused_under_every_policy(refused, table, policy):
         (["--learner", "hc"], "unknown learner 'hc'; there are ibmap-hc"),
         (["--test", "guess"], "unknown test 'guess'; there are bayesian, chi-square"),
         (["--test", "chi-square"], "IBMAP-HC sums log posteriors"),
-        (["--test", "g-square", "--prior", "0.3"], "the g-square test has no option --prior"),
+        (["--test", "g-square", "--prior", "0.3"], "g-square has no option --prior"),
         (["--prior", "1"], "strictly between 0 and 1"),
         (["--prior-counts", "none"], "--prior-counts must be"),
         (["--prior-counts", "-1"], "--prior-counts must be positive"),
@@ -103,9 +103,7 @@ def test_output_folder_that_cannot_be_written(ibmap, survey):
     before = survey.read_bytes()
     for out in (survey, survey / "result"):
         ran = ibmap("learn", survey, "--out", out)
-        assert ran.code == 1
-        assert ran.out == ""
-        assert ran.err == f"ibmap: error: cannot write to {str(out)!r}: it is, or lies in, a file\n"
+        assert ran.refuses("cannot write", repr(str(out)))
     assert survey.read_bytes() == before
 
 
@@ -121,10 +119,7 @@ def test_identifier_is_allowed_with_a_warning(ibmap, table, tmp_path):
     rows = [f"{i},{i % 2},{i % 3}" for i in range(30)]
     ran = ibmap("learn", table("\n".join(["id,a,b", *rows])), "--out", tmp_path / "out", "--json")
     assert ran.code == 0
-    assert ran.err == (
-        "ibmap: warning: too many levels for 30 rows: 'id' (30); "
-        "cut numbers with --discretize 'equal-width' or 'quantile', or --drop it\n"
-    )
+    assert ran.warns("too many levels", "30 rows", "'id' (30)", "--discretize", "--drop")
     assert ran.out.startswith('{"variables": ["id", "a", "b"]')
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == sorted(FILES)

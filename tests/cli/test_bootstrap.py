@@ -1,12 +1,13 @@
 import json
-from inspect import signature
+import re
 
 import polars as pl
 import pytest
+from typer.main import get_command
 
 from ibmap import IBMAP, BayesianTest, Bootstrap, Graph
-from ibmap.cli.bootstrap import bootstrap, how_open
-from ibmap.cli.learn import learn
+from ibmap.cli.app import app
+from ibmap.cli.bootstrap import frequency_summary
 from ibmap.results.bootstrap_file import read_support
 from ibmap.results.result_file import read_result
 
@@ -37,14 +38,14 @@ def test_the_screen_and_the_files(ibmap, survey, tmp_path):
     assert ibmap(*again, "--force").code == 0
 
 
-def test_the_table_ends_with_what_is_open(ibmap, survey):
+def test_the_table_ends_with_what_is_near_one_half(ibmap, survey):
     ran = ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--top", 1)
     lines = ran.out.splitlines()
     rows = json.loads(ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--json").out)["support"]
     assert len(rows) == 3
     assert "... and 2 more" in lines
     assert lines[-4].startswith("3 edges: 1 in all replicates, ")
-    assert lines[-3].startswith("most open: ")
+    assert lines[-3].count(" - ") >= 1
     assert not any(line.endswith(" ") for line in lines)
     assert sum("tea" in line for line in lines) == 1
     ran = ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--about", "tea")
@@ -54,17 +55,18 @@ def test_the_table_ends_with_what_is_open(ibmap, survey):
     assert (ran.code, ran.out) == (1, "")
     assert "did you mean 'tea'?" in ran.err
     ran = ibmap("bootstrap", survey, "--replicates", 2, "--top", 0)
-    assert ran.out == "1 edge in more than 50% of 2 replicates; the whole table has 1\n"
+    assert ran.out.startswith("1 edge in more than 50% of 2 replicates")
+    assert ran.out.count("\n") == 1
 
 
-def test_how_open():
+def test_frequency_summary():
     rows = [["a", "b", share, True] for share in (1.0, 1.0, 0.95, 0.9, 0.85, 0.6, 0.55, 0.1, 0.09)]
-    assert how_open(rows, "a") == [
-        "9 edges of a: 2 in all replicates, 2 in 90% or more, 4 between 10% and 90%, 1 in fewer than 10%",
-        "most open: a - b 0.55, a - b 0.60, a - b 0.85, a - b 0.10",
-    ]
-    assert how_open(rows[:2]) == ["2 edges: 2 in all replicates"]
-    assert how_open([]) == []
+    counts, nearest = frequency_summary(rows, "a")
+    assert counts.startswith("9 edges of a: 2 in all")
+    assert re.findall(r"[\d.]+%?", counts) == ["9", "2", "2", "90%", "4", "10%", "90%", "1", "10%"]
+    assert nearest.endswith(": a - b 0.55, a - b 0.60, a - b 0.85, a - b 0.10")
+    assert len(frequency_summary(rows[:2])) == 1
+    assert frequency_summary([]) == []
 
 
 def test_subsamples_say_so_everywhere(ibmap, survey, tmp_path):
@@ -80,15 +82,14 @@ def test_subsamples_say_so_everywhere(ibmap, survey, tmp_path):
     assert ibmap("report", tmp_path, "--force").code == 0
     assert "6 replicates of 63% of the rows, seed 0" in (tmp_path / "report.html").read_text()
     ran = ibmap("bootstrap", survey, "--subsample", 1.5)
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "ibmap: error: --subsample must lie between 0 and 1, as 0.63 does, not 1.5\n"
+    assert ran.refuses("--subsample", "1.5")
 
 
 def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_path):
     out = tmp_path / "result"
     assert ibmap("learn", survey, "--out", out).code == 0
     ran = ibmap("bootstrap", survey, "--replicates", 4, "--out", out)
-    assert ran.out.splitlines()[-1] == f"ibmap report {out} --force shows it beside the posteriors"
+    assert f"ibmap report {out} --force" in ran.out.splitlines()[-1]
     text = (out / "averaged.json").read_text()
     assert text == ibmap("bootstrap", survey, "--replicates", 4, "--json").out
     assert json.loads(text)["whole"] == [["smoke", "cough"]]
@@ -118,13 +119,17 @@ def test_the_options_of_learn_give_the_network_of_learn(ibmap, survey, tmp_path,
 
 
 def test_learn_and_bootstrap_have_the_same_options_of_the_search():
-    own = {"replicates", "subsample", "seed", "threshold", "about", "checkpoint"}
-    assert signature(learn).parameters.keys() ^ signature(bootstrap).parameters.keys() == own
+    own = {"--replicates", "--subsample", "--seed", "--threshold", "--about", "--checkpoint"}
+    learn, bootstrap = (get_command(app).commands[verb] for verb in ("learn", "bootstrap"))
+    one, other = ({option for p in verb.params for option in p.opts} for verb in (learn, bootstrap))
+    assert one ^ other == own
 
 
 def test_other_learners_and_their_limits(ibmap, survey):
     for learner in ("gsmn", "mi"):
         assert ibmap("bootstrap", survey, "--learner", learner, "--replicates", 3).code == 0
     ran = ibmap("bootstrap", survey, "--learner", "gsmn", "--patience", 3)
-    assert (ran.code, ran.err) == (1, "ibmap: error: gsmn has no option --patience\n")
+    assert ran.code == 1
+    assert "gsmn has no option --patience" in ran.err
+    assert "ibmap-hc has" in ran.err
     assert ibmap("bootstrap", survey, "--replicates", 0).code == 2

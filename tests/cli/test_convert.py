@@ -59,7 +59,7 @@ def test_what_exists_is_not_replaced_unless_forced(ibmap, net, tmp_path):
     ("arguments", "words"),
     [
         (("none.json", "a.dot"), "there is no file"),
-        (("graph.json", "a.txt"), "does not tell the format"),
+        (("graph.json", "a.txt"), "a.txt'"),
         (("graph.json", "a.txt", "--to", "gml"), "unknown format 'gml'; there are json"),
         (("bad.json", "a.dot"), "is not a graph in JSON: the text is damaged"),
         (("graph.json", "none/a.dot"), "cannot write"),

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -44,7 +45,7 @@ def test_older_results_are_replaced_by_force_only(ibmap, survey, tmp_path, name)
     older.write_text("older")
     ran = ibmap("learn", tmp_path / "no table", "--out", tmp_path)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == f"ibmap: error: {str(older)!r} exists: pass --force to replace it\n"
+    assert ran.refuses(repr(str(older)), "--force")
     assert older.read_text() == "older"
     assert ibmap("learn", survey, "--out", tmp_path, "--force").code == 0
     assert older.read_text() != "older"
@@ -54,7 +55,7 @@ def test_older_results_are_replaced_by_force_only(ibmap, survey, tmp_path, name)
 def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
     ran = ibmap("learn", survey, "--prior-counts", "0.5", "--patience", "1")
     assert ran.out.startswith("1 edge among 3 variables, learned from 300 rows in ")
-    assert "not joined, but close" in ran.out
+    assert re.search(r"not \w+, but close", ran.out)
     assert "ibmap-hc(patience=1), test bayesian(prior_counts=0.5); " in ran.out
     assert ran.err == ""
 

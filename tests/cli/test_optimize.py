@@ -68,6 +68,21 @@ def test_options_of_mi(ibmap, symmetry):
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        ["--learner", "ibmap-hc", "--patience", 3],
+        ["--learner", "gsmn", "--symmetry", "and"],
+        ["--learner", "hhc-mn", "--max-condition", 1],
+        ["--learner", "mi", "--factor", 2.0, "--symmetry", "own"],
+    ],
+)
+def test_options_of_every_learner(ibmap, options):
+    ran = ibmap(*ONEMAX, *options, "--generations", 2, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out)["learner"] == options[1]
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["optimize", "sudoku", "--bits", 9], "unknown problem 'sudoku'; there are onemax"),
@@ -80,7 +95,9 @@ def test_options_of_mi(ibmap, symmetry):
         ([*ONEMAX, "--population", 2], "a population of 2 is too small"),
         ([*ONEMAX, "--population", -2], "--population must be a whole number"),
         ([*ONEMAX, "--learner", "best"], "unknown learner 'best'"),
-        ([*ONEMAX, "--symmetry", "own"], "--symmetry is an option of mi; ibmap-hc has none"),
+        ([*ONEMAX, "--symmetry", "own"], "ibmap-hc has no option --symmetry"),
+        ([*ONEMAX, "--learner", "gsmn", "--symmetry", "own"], "is an option of mi, not of gsmn"),
+        ([*ONEMAX, "--learner", "none", "--patience", 3], "none has no option --patience"),
         ([*ONEMAX, "--learner", "mi", "--symmetry", "xor"], "symmetry must be"),
         ([*ONEMAX, "--learner", "mi", "--max-neighbours", -1], "--max-neighbours must be 0 or more"),
         ([*ONEMAX, "--sampling", "exact"], "unknown sampling 'exact'"),

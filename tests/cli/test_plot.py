@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 
 import pytest
@@ -54,7 +55,7 @@ def test_results_and_all_that_convert_reads(ibmap, result, tmp_path):
 def test_a_comparison_tells_what_is_right_false_and_missing(ibmap, result, truth, tmp_path):
     out = tmp_path / "both.svg"
     ran = ibmap("plot", result, out, "--truth", truth)
-    assert ran.out == f"wrote {out}: 1 edge right, 0 false, 1 missing, among 3 variables\n"
+    assert re.findall(r"\d+", ran.out.removeprefix(f"wrote {out}: ")) == ["1", "0", "1", "3"]
     assert "<!-- 1 missing -->" in out.read_text()
     about = json.loads(ibmap("plot", truth, out, "--truth", result, "--force", "--json").out)
     assert (about["right"], about["false"], about["missing"]) == (1, 1, 0)
@@ -64,12 +65,12 @@ def test_scores(ibmap, result, survey, tmp_path):
     out = tmp_path / "scores.svg"
     ran = ibmap("plot", result, out, "--scores")
     score = json.loads((result / "result.json").read_text())["score"]
-    assert ran.out == f"wrote {out}: the score over 1 ascent, {score:.3f} at the end\n"
+    assert ran.out.startswith(f"wrote {out}: ")
+    assert f"{score:.3f}" in ran.out
     assert "<!-- ascent -->" in out.read_text()
     assert ibmap("learn", survey, "--learner", "gsmn", "--out", tmp_path / "rival").code == 0
     ran = ibmap("plot", tmp_path / "rival", tmp_path / "no.png", "--scores")
-    assert ran.code == 1
-    assert "gsmn has no score" in ran.err
+    assert ran.refuses("gsmn", "score")
 
 
 @pytest.mark.parametrize("layout", ["circular", "spring", "shell"])
@@ -89,9 +90,9 @@ def test_any_names_and_many_of_them(ibmap, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("truth.json", "a.txt"), "'a.txt' does not tell the format: it must end in .eps, "),
-        (("truth.json", "a"), "'a' does not tell the format"),
-        (("truth.json", "a.pgf"), "'a.pgf' does not tell the format"),
+        (("truth.json", "a.txt"), "a.txt': it must end in .eps, "),
+        (("truth.json", "a"), "a': it must end in ."),
+        (("truth.json", "a.pgf"), "a.pgf': it must end in ."),
         (("truth.json", "survey.png"), "exists: pass --force"),
         (("none.json", "a.png"), "there is no file 'none.json'"),
         ((".", "a.png", "--layout", "spiralling"), "unknown layout 'spiralling'"),
@@ -117,4 +118,4 @@ def test_without_matplotlib(ibmap, truth, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     ran = ibmap("plot", truth, tmp_path / "a.png")
     assert ran.code == 1
-    assert ran.err == "ibmap: error: pictures need matplotlib: pip install matplotlib\n"
+    assert "pip install matplotlib" in ran.err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ibmap import BayesianTest, load
-from ibmap.cli.priors import prior_from
+from ibmap.cli.knowledge import prior_from
 from ibmap.errors import IbmapError
 from ibmap.learners import ibmap_hc
 

@@ -25,7 +25,7 @@ def refused(ran, words):
 def test_learn_writes_the_same_page_as_report(ibmap, result, tmp_path):
     ran = ibmap("report", result, "--out", tmp_path / "again.html")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == f"wrote {tmp_path / 'again.html'}: open it in a browser\n"
+    assert ran.out.startswith(f"wrote {tmp_path / 'again.html'}")
     assert len((tmp_path / "again.html").read_bytes()) == len((result / "report.html").read_bytes())
 
 

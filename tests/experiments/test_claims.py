@@ -7,9 +7,9 @@ import pytest
 from ibmap.experiments import Case, Results, Row, experiment_names, find_experiment
 from ibmap.experiments.claims import FAILS, HOLDS, OPEN, verdict
 from ibmap.experiments.comparisons import exponent, falls, grows, slowest_convergence, sublinear, versus
-from ibmap.experiments.mi_hamming import near
-from ibmap.experiments.real_tables import TABLE_1
-from ibmap.experiments.rows import cells_of
+from ibmap.experiments.paper.mi_hamming import near
+from ibmap.experiments.paper.real_tables import TABLE_1
+from ibmap.experiments.results import cells_of
 
 GRID = {"n": (10, 20, 40), "D": (1, 2), "learner": ("a", "b", "c")}
 

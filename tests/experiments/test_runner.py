@@ -11,8 +11,8 @@ import pytest
 
 from ibmap.errors import RequestError
 from ibmap.experiments import Row, Setup, reproduce, workers
+from ibmap.experiments.experiment import seed_of
 from ibmap.experiments.runner import batches
-from ibmap.experiments.seeds import seed_of
 from ibmap.experiments.store import path_of, read
 from tests.toys import GRID, STUDY
 

@@ -19,7 +19,7 @@ DARK, LIGHT = "rgb(20, 24, 31)", "rgb(255, 255, 255)"
 
 def kind_of(row):
     """What a pair without an edge is called."""
-    return "near miss" if (float(row[3]) + float(row[4])) / 2 >= HALF else "not joined"
+    return "near miss" if (float(row[3]) + float(row[4])) / 2 >= HALF else "not adjacent"
 
 
 def test_it_opens_with_header_network_table_and_charts(show, chain):
@@ -118,9 +118,9 @@ def test_the_table_sorts_and_is_searched(show, chain):
     ]
     logs = report.js("everyPair.map(logPosterior)")
     assert [logs[k] for k in order] == sorted(logs, reverse=True)
-    report.page.fill("#search", "v3 joined")
+    report.page.fill("#search", "v3 not")
     assert report.column(1)
-    assert set(report.column(1)) == {"not joined"}
+    assert set(report.column(1)) == {"not adjacent"}
     assert all("v3" in (x, y) for x, y in zip(report.column(2), report.column(3), strict=True))
     report.page.fill("#search", "nothing of this name")
     assert report.column(1) == []

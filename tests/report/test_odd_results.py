@@ -81,7 +81,7 @@ def test_a_learner_that_only_decides(show, chain_data):
     assert "have no posterior" in report.page.inner_text("#histogram")
     assert "no ascents" in report.page.inner_text("#scores")
     report.js("pick('pair', 0)")
-    assert "They are joined." in report.panel()
+    assert "They are adjacent." in report.panel()
 
 
 def test_500_variables_are_a_heat_map_whose_cells_can_be_clicked(show, large):
@@ -117,7 +117,7 @@ def test_support_stands_beside_the_posterior_and_on_the_slider(show):
     report.page.fill("#search", f"{x} - {y}")
     assert report.column(7)[0] == f"{math.floor(100 * share + 0.5)} %"
     report.js("pick('pair', 0)")
-    assert "of the replicates" in report.panel()
+    assert f"{math.floor(100 * share + 0.5)} %" in report.panel()
     report.page.select_option("#measure", "support")
     edges = set(result.network.graph.edges)
     report.page.focus("#threshold")

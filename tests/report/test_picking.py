@@ -57,7 +57,7 @@ def test_quick_and_slow_clicks_are_clicks(show, chain):
 def test_a_row_of_the_table_fills_the_panel(show, chain):
     report = show(chain)
     report.page.locator("#pairs tbody tr").nth(9).click()
-    assert "They are not joined; posterior" in report.panel()
+    assert "They are not adjacent; posterior" in report.panel()
     assert report.page.locator("#pairs tbody tr").nth(9).get_attribute("class").strip() == "picked"
     assert report.page.locator("#pairs tbody tr.picked").count() == 1
 

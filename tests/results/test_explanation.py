@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -71,8 +72,8 @@ def test_required_and_forbidden_edges_say_so(chain):
     assert (net.learned_.required, net.learned_.forbidden) == ((("v0", "v4"),), (("v0", "v1"),))
     there, gone, free = (net.explain(x, y) for x, y in (("v0", "v4"), ("v1", "v0"), ("v1", "v2")))
     assert (there.required, there.forbidden, gone.required, gone.forbidden) == (True, False, False, True)
-    assert there.words().startswith("v0 and v4 are joined because the edge was required; posterior")
-    assert gone.words().startswith("v1 and v0 are not joined because the edge was forbidden; posterior")
+    assert re.match("v0 and v4 are (?!not).* because the edge was required; posterior", there.words())
+    assert re.match("v1 and v0 are not .* because the edge was forbidden; posterior", gone.words())
     assert "was not free to flip this pair" in there.words()
     assert not free.required
     assert "because" not in free.words()
@@ -92,7 +93,7 @@ def test_many_levels_and_one_level():
     data = load({"a": rng.integers(30, size=300), "b": rng.integers(2, size=300), "c": [1] * 300})
     learned = ibmap_hc(data)
     assert "too many to show" in str(explain(data, learned, "a", "b"))
-    assert "not joined" in str(explain(data, learned, "b", "c"))
+    assert "b and c are not " in str(explain(data, learned, "b", "c"))
 
 
 def test_bad_questions(chain):

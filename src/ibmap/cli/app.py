@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
 from ibmap.cli.evaluate import evaluate
 from ibmap.cli.explain import explain
+from ibmap.cli.groups import Verb, expanded
 from ibmap.cli.learn import learn
 from ibmap.cli.messages import arguments_of, in_options
 from ibmap.cli.optimize import optimize
@@ -93,15 +95,20 @@ def options(
     """Options of ``ibmap`` itself."""
 
 
-app.command(help="Learn a network from a CSV or Parquet file.")(learn)
-app.command(help="Tell why two variables are joined in a result, or why not.")(explain)
-app.command(help="Write a page to look at a result and to question it.")(report)
-app.command(help="Draw a network, beside the truth if there is one; or how the score rose.")(plot)
-app.command(help="Learn from rows drawn anew: how often does each edge come back?")(bootstrap)
-app.command("test", help="Ask whether two variables are independent given others.")(answer)
-app.command(help="Compare a learned graph with the truth, or with data it has not seen.")(evaluate)
-app.command(help="Take a network elsewhere: JSON, GraphML, GEXF, DOT, adjacency CSV, edge list.")(convert)
+#: in the order of the help, each with its line there
+VERBS: dict[str, tuple[Callable[..., None], str]] = {
+    "learn": (learn, "Learn a network from a CSV or Parquet file."),
+    "explain": (explain, "Tell why two variables are adjacent in a result, or why not."),
+    "report": (report, "Write a page to look at a result and to question it."),
+    "plot": (plot, "Draw a network, beside the truth if there is one; or the score."),
+    "bootstrap": (bootstrap, "Learn from resampled tables: how frequent is each edge?"),
+    "test": (answer, "Ask whether two variables are independent given others."),
+    "evaluate": (evaluate, "Compare a learned graph with the truth, or with unseen data."),
+    "convert": (convert, "Write a network in another format."),
+    "demo": (demo, "See it work: a network of real data, and one whose truth is known."),
+    "optimize": (optimize, "Look for the best bit string with learned networks."),
+    "reproduce": (reproduce, "Run the paper's experiments, and check its claims."),
+}
+for name, (verb, line) in VERBS.items():
+    app.command(name, cls=Verb, help=line)(expanded(verb))
 app.add_typer(simulate, name="simulate", help="Draw data from a world whose truth is known.")
-app.command(help="See it work: a network of real data, and one whose truth is known.")(demo)
-app.command(help="Look for the best bit string with learned networks.")(optimize)
-app.command(help="Run the paper's experiments, and hold its claims against the results.")(reproduce)

@@ -1,96 +1,87 @@
-"""``ibmap bootstrap``: how often does each edge come back?"""
+"""``ibmap bootstrap``: in which share of resampled tables is each edge?"""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ibmap._text import listed
-from ibmap.cli import options, output, screen, search_options, tables
-from ibmap.cli.knowledge import Option as Known
+from ibmap.cli import options, screen
+from ibmap.cli.output import output_folder, write_together
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ibmap.engines import Engine
+    from ibmap.results.bootstrapped import Bootstrapped
+
 FILES = ("support.csv", "averaged.json")  #: what --out writes
-OPEN = 5  #: edges with a support near one half that are named
+NEAR_HALF = 5  #: edges with a frequency near one half that are named
+
+
+@dataclass(frozen=True)
+class ResamplingOptions:
+    """How tables are resampled, and when an edge is frequent."""
+
+    replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100
+    subsample: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Draw this share of the rows, none twice [all, some twice]."),
+    ] = None
+    seed: options.Seed = 0
+    frequent: Annotated[
+        float,
+        typer.Option(
+            "--threshold", metavar="T", min=0, max=1, help="Frequency that edges of the average exceed."
+        ),
+    ] = 0.5
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Replicates at a time; -1: cores.")] = None
+
+    def run(self, engine: "Engine", learning: options.Learning) -> "Bootstrapped":
+        """Learn from all replicates, with a progress bar."""
+        from ibmap.learners.bootstrap import bootstrap
+
+        how = {"n_replicates": self.replicates, "random_state": self.seed, "subsample": self.subsample}
+        with screen.bar("replicates") as advance:
+            return bootstrap(engine, learning, **how, n_jobs=self.jobs, advance=advance)  # type: ignore[arg-type]
 
 
 def bootstrap(
     file: options.File,
-    learner: search_options.Learner = "ibmap-hc",
-    test: search_options.Test = None,
-    prior: options.Prior = None,
-    prior_counts: options.PriorCounts = None,
-    combine: options.Combine = None,
-    slices: options.Slices = None,
-    ties: options.Ties = None,
-    alpha: options.Alpha = None,
-    symmetry: search_options.Symmetry = None,
-    max_condition: search_options.MaxCondition = None,
-    max_neighbours: search_options.MaxNeighbours = None,
-    factor: search_options.Factor = None,
-    patience: search_options.Patience = None,
-    start: search_options.Start = None,
-    require: search_options.Require = None,
-    forbid: search_options.Forbid = None,
-    knowledge: Known = None,
-    replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100,
-    subsample: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Draw this share of the rows, none twice [all, some twice]."),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the draws.")] = 0,
-    threshold: Annotated[
-        float, typer.Option(metavar="T", min=0, max=1, help="Support that the averaged network asks for.")
-    ] = 0.5,
-    missing: options.Missing = "error",
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    drop: options.Drop = None,
-    only: options.Only = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Replicates at a time; -1: cores.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
+    learner: options.LearnerOptions,
+    test: options.TestOptions,
+    table: options.TableOptions,
+    resampling: ResamplingOptions,
+    output: options.OutputOptions,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 20,
     about: Annotated[str | None, typer.Option(metavar="X", help="Show only edges of this variable.")] = None,
 ) -> None:
-    """Learn from tables drawn anew, and show how often each edge comes back."""
-    options.chosen_learner(learner)  # an unknown one is refused before the table is read
-    from ibmap.learners.bootstrap import bootstrap as bootstrapped
+    """Learn from resampled tables, and show the share of them that has each edge."""
+    learner.function()  # an unknown one is refused before the table is read
     from ibmap.results.bootstrap_file import support_content
 
-    with output.output_folder(out, FILES, force):
-        data, _ = tables.read_table(file, locals())
-        search = search_options.chosen_search(locals(), data)
+    with output_folder(output.out, FILES, output.force):
+        engine, _ = table.read(file)
+        learning = learner.prepared(test, engine.schema)
         if about is not None:
-            data.index(about)  # raises, with the nearest name as advice
-        with screen.bar("replicates") as advance:
-            found = bootstrapped(
-                data,
-                search,
-                n_replicates=replicates,
-                random_state=seed,
-                subsample=subsample,
-                n_jobs=jobs,
-                advance=advance,
-            )
-        content = support_content(found, threshold, seed)
+            engine.schema.index(about)  # raises, with the nearest name as advice
+        found = resampling.run(engine, learning)
+        content = support_content(found, resampling.frequent, resampling.seed)
         text = json.dumps(content, ensure_ascii=False)
-        if out is not None:
+        if output.out is not None:
             texts = found.support().write_csv(), text + "\n"
-            output.write_together(out, dict(zip(FILES, texts, strict=True)))
-    if as_json:
+            write_together(output.out, dict(zip(FILES, texts, strict=True)))
+    if output.as_json:
         typer.echo(text)
     else:
-        show(content, out, top, about)
+        show(content, output.out, top, about)
 
 
 def show(content: dict[str, Any], out: Path | None, top: int, about: str | None = None) -> None:
-    """Print the support."""
+    """Print the edge frequencies."""
     from ibmap.results.bootstrap_file import replicates
 
     console, threshold = screen.console(), content["threshold"]
@@ -113,7 +104,7 @@ def show(content: dict[str, Any], out: Path | None, top: int, about: str | None 
 
 
 def show_rows(console: "Console", rows: list[Any], top: int, about: str | None) -> None:
-    """Print the best supported edges, and how many are open."""
+    """Print the most frequent edges, and how many are near one half."""
     table = screen.plain_table("support", "whole table", "edge")
     for x, y, support, in_graph in rows[:top]:
         table.add_row(f"{support:.2f}", "yes" if in_graph else "no", f"{x} - {y}")
@@ -122,18 +113,18 @@ def show_rows(console: "Console", rows: list[Any], top: int, about: str | None) 
     if len(rows) > top:
         console.print(f"... and {len(rows) - top:,} more", style="dim")
     console.print()
-    for line in how_open(rows, about):
+    for line in frequency_summary(rows, about):
         console.print(line)
     console.print()
 
 
-def how_open(rows: Sequence[Any], about: str | None = None) -> list[str]:
-    """Tell how many edges are all but settled and how many are not, and name the most open ones.
+def frequency_summary(rows: Sequence[Any], about: str | None = None) -> list[str]:
+    """Return how many edges are in nearly all or nearly no replicates, and which are closest to one half.
 
     Examples
     --------
-    >>> how_open([["a", "b", 1.0, True], ["a", "c", 0.4, False], ["b", "c", 0.02, False]])
-    ['3 edges: 1 in all replicates, 1 between 10% and 90%, 1 in fewer than 10%', 'most open: a - c 0.40']
+    >>> frequency_summary([["a", "b", 1.0, True], ["a", "c", 0.4, False], ["b", "c", 0.02, False]])
+    ['3 edges: 1 in all replicates, 1 between 10% and 90%, 1 in fewer than 10%', 'near one half: a - c 0.40']
     """
     shares = [row[2] for row in rows]
     kinds = {
@@ -146,5 +137,5 @@ def how_open(rows: Sequence[Any], about: str | None = None) -> list[str]:
     whose = "" if about is None else f" of {about}"
     lines = [f"{screen.counted(len(rows), 'edge')}{whose}: {', '.join(parts)}"] if rows else []
     unsure = sorted((row for row in rows if 0.1 <= row[2] < 0.9), key=lambda row: abs(row[2] - 0.5))
-    named = ", ".join(f"{x} - {y} {share:.2f}" for x, y, share, _ in unsure[:OPEN])
-    return [*lines, f"most open: {named}"] if named else lines
+    named = ", ".join(f"{x} - {y} {share:.2f}" for x, y, share, _ in unsure[:NEAR_HALF])
+    return [*lines, f"near one half: {named}"] if named else lines

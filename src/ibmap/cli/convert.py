@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from ibmap.exchange import Network
 
 IN_FOLDERS = ("result.json", "graph.json", "truth.json", "averaged.json")  #: of learn, simulate, bootstrap
-FORMATS = "json, graphml, gexf, dot, adjacency or edges"
 
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A network, or the folder of a result.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="Where it goes; - is stdout.")],
     from_: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help=f"{FORMATS} [by suffix].")
+        str | None, typer.Option("--from", metavar="FORMAT", help="{formats} [by suffix].")
     ] = None,
     to: Annotated[str | None, typer.Option(metavar="FORMAT", help="The same, of OUT.")] = None,
     force: options.Force = False,

@@ -11,7 +11,6 @@ from ibmap.cli.learn import PAGE, graph_text, result_files, where_to_look
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
-    from ibmap.graph import Graph
     from ibmap.learners import Learned
     from ibmap.synthetic import World
 
@@ -76,27 +75,29 @@ def learn_world(callback: Any = None) -> tuple["World", list["Learned"]]:
 
 
 def show_cancer(console: Any, learned: "Learned") -> None:
-    """Tell what was found in the real table."""
+    """Print what was found in the real table."""
     graph = learned.graph
     n_others = graph.n_variables - 1
     blanket = graph.blanket(TARGET)
     console.print("Breast cancer in Wisconsin", style="bold")
     console.print(
         f"{learned.n_rows} tumours, {n_others} measurements of each (in three bins) and the diagnosis.\n"
-        f"Which of them speak to each other directly? {screen.counted(graph.n_edges, 'edge')}, "
-        f"found in {learned.seconds:.2g} s.\n"
+        "Which of them are adjacent: associated given all others?\n"
+        f"{screen.counted(graph.n_edges, 'edge')}, found in {learned.seconds:.2g} s.\n"
     )
     console.print(screen.edge_table(learned, SHOWN, near_misses=0))
     console.print(f"\nBlanket of {TARGET}: {', '.join(blanket)}", style="bold")
     console.print(
-        f"{_small(len(blanket)).capitalize()} of {_small(n_others)} measurements shield the diagnosis "
-        f"from the rest: once they are\nknown, the other {n_others - len(blanket)} say nothing more "
-        "about it in this network.\n"
+        f"{_small(len(blanket)).capitalize()} of {_small(n_others)} measurements separate the diagnosis "
+        f"from the rest: given them,\nit is independent of the other {n_others - len(blanket)} "
+        "in this network.\n"
     )
 
 
 def show_world(console: Any, world: "World", learned: "Sequence[Learned]") -> None:
     """Compare learned networks with the truth."""
+    from ibmap.metrics import compare_edges
+
     truth = world.graph
     console.print("A world whose truth is known", style="bold")
     console.print(
@@ -105,28 +106,13 @@ def show_world(console: Any, world: "World", learned: "Sequence[Learned]") -> No
     )
     table = screen.plain_table("rows", "found", "missed", "invented", "")
     for network in learned:
-        found, missed, invented = compared(truth, network.graph)
+        found, invented, missed = compare_edges(network.graph, truth)
         mistakes = {"missed": missed, "invented": invented}
         words = [f"{word} {_edges(edges)}" for word, edges in mistakes.items() if edges]
         numbers = [f"{number:,}" for number in (network.n_rows, len(found), len(missed), len(invented))]
         table.add_row(*numbers, "; ".join(words) or "exactly the truth")
     console.print(table)
     console.print()
-
-
-def compared(truth: "Graph", learned: "Graph") -> tuple[list[Edge], list[Edge], list[Edge]]:
-    """Return the edges that both have, those only in the truth, and those only in the learned graph.
-
-    Examples
-    --------
-    >>> from ibmap.graph import Graph
-    >>> compared(Graph("abc", [("a", "b"), ("b", "c")]), Graph("abc", [("a", "b"), ("a", "c")]))
-    ([('a', 'b')], [('b', 'c')], [('a', 'c')])
-    """
-    found = [edge for edge in truth.edges if learned.has_edge(*edge)]
-    missed = [edge for edge in truth.edges if not learned.has_edge(*edge)]
-    invented = [edge for edge in learned.edges if not truth.has_edge(*edge)]
-    return found, missed, invented
 
 
 def _edges(edges: Sequence[Edge]) -> str:

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, startup, tables
+from ibmap.cli import options, screen, startup
 from ibmap.cli.convert import read_network
-from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ibmap.data import CategoricalData
+    from ibmap.engines import Engine
     from ibmap.graph import Graph
     from ibmap.independence import IndependenceTest
 
@@ -28,6 +27,7 @@ Edge = tuple[str, str]
 
 def evaluate(
     graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="What was learned: a file, or a folder.")],
+    *,
     truth: Annotated[Path | None, typer.Option(metavar="GRAPH", help="The true graph.")] = None,
     data: Annotated[
         Path | None,
@@ -35,38 +35,25 @@ def evaluate(
     ] = None,
     queries: Annotated[
         str,
-        typer.Option(
-            metavar="KIND", help="Of the accuracy: formula (50 n per size of Z), per-size (100), or a number."
-        ),
+        typer.Option(metavar="KIND", help="Of the accuracy: {queries}, or a number for each size of Z."),
     ] = "formula",
-    seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the queries.")] = 0,
-    test: Annotated[str, typer.Option(metavar="NAME", help=f"{options.TESTS}.")] = "bayesian",
-    prior: options.Prior = None,
-    prior_counts: options.PriorCounts = None,
-    combine: options.Combine = None,
-    slices: options.Slices = None,
-    ties: options.Ties = None,
-    alpha: options.Alpha = None,
-    missing: options.Missing = "error",
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    drop: options.Drop = None,
-    only: options.Only = None,
+    seed: options.Seed = 0,
+    test: options.TestOptions,
+    table: options.TableOptions,
     as_json: options.Json = False,
 ) -> None:
     """Compare a learned graph with the truth, with unseen data, or with both."""
     if truth is None and data is None:
         raise RequestError("nothing to compare with: give --truth, --data or both")
-    about_test = options.of_test(locals())
     learned = read_network(graph).graph
     result: dict[str, Any] = {"graph": str(graph), "variables": learned.n_variables, "edges": learned.n_edges}
     if truth is not None:
         result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
     if data is not None:
         startup.import_numba()
-        table, _ = tables.read_table(data, locals())
-        how = options.chosen_test(test, table, **about_test)
-        result |= {"data": str(data), **on_unseen_rows(learned, table, how, queries, seed)}
+        unseen, _ = table.read(data)
+        found = on_unseen_rows(learned, unseen, test.make(unseen.schema), queries, seed)
+        result |= {"data": str(data), **found}
     if as_json:
         typer.echo(json.dumps(result, ensure_ascii=False))
     else:
@@ -84,15 +71,15 @@ def against_truth(learned: "Graph", truth: "Graph") -> dict[str, Any]:
     (2, [('a', 'b')], [('b', 'c')], 1)
     """
     from ibmap.graph import Graph
-    from ibmap.metrics import f_measure, hamming
+    from ibmap.metrics import compare_edges, f_measure, hamming
 
     wrong = hamming(learned, truth)
-    _, missed, invented = compared(truth, learned)
+    edges = compare_edges(learned, truth)
     empty = Graph(truth.names)
     return {
         "hamming": wrong,
-        "false_edges": invented,
-        "missing_edges": missed,
+        "false_edges": edges.false,
+        "missing_edges": edges.missing,
         **{kind: f_measure(learned, truth, of=kind)._asdict() for kind in KINDS},
         "empty_graph": {
             "hamming": truth.n_edges,
@@ -102,7 +89,7 @@ def against_truth(learned: "Graph", truth: "Graph") -> dict[str, Any]:
 
 
 def on_unseen_rows(
-    learned: "Graph", table: "CategoricalData", test: "IndependenceTest", queries: str, seed: int
+    learned: "Graph", engine: "Engine", test: "IndependenceTest", queries: str, seed: int
 ) -> dict[str, Any]:
     """Return the accuracy on a table, and that of the graph without edges."""
     from ibmap.graph import Graph
@@ -111,14 +98,14 @@ def on_unseen_rows(
     kind = int(queries) if queries.isdecimal() else queries
     graphs = [learned, Graph(learned.names)]
     with screen.bar("queries") as advance:
-        found = accuracies(graphs, table, test=test, queries=kind, random_state=seed, advance=advance)
+        found = accuracies(graphs, engine, test=test, queries=kind, random_state=seed, advance=advance)
     return {
         "accuracy": found[0],
         "accuracy_empty_graph": found[1],
-        "n_rows": table.n_rows,
+        "n_rows": engine.schema.n_rows,
         "test": test.name,
         "queries": kind,
-        "n_queries": n_queries(table.n_variables, kind),
+        "n_queries": n_queries(engine.schema.n_variables, kind),
         "seed": seed,
     }
 
@@ -162,7 +149,7 @@ def show_accuracy(console: "Console", result: dict[str, Any]) -> None:
     console.print(f"Accuracy {share:.3f} on {rows} (the graph without edges: {of_none:.3f})", style="bold")
     console.print(
         f"{queries}: are two variables independent, given some others? The graph answers {share:.1%}\n"
-        "of them as the test on these rows does; the graph without edges always says yes."
+        "of them as the test on these rows does; for the graph without edges the answer is always yes."
     )
     about = f"queries {result['queries']}, seed {result['seed']}, test {result['test']}"
     console.print(about, style="dim")

@@ -1,17 +1,21 @@
 """``ibmap explain``: why this edge, or why none?"""
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ibmap.cli import options, startup, tables
-from ibmap.errors import DataError, RequestError
+from ibmap.cli import options, startup
+from ibmap.errors import DataError, DataWarning, RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.results.result_file import Result
+
+
+HOW = ("missing", "discretize", "bins", "drop", "only")  #: arguments of ``load`` that a result remembers
 
 
 def explain(
@@ -21,6 +25,7 @@ def explain(
     data: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The table [where it was when it was learned from].")
     ] = None,
+    engine: options.EngineName = None,
     as_json: options.Json = False,
 ) -> None:
     """Explain an edge, or the lack of one: words first, numbers after."""
@@ -32,19 +37,23 @@ def explain(
     for name in (x, y):
         known.learned.graph.index(name)
     table = read_again(known, data)
-    found = explained(table, known.learned, x, y)
+    found = explained(table, known.learned, x, y, engine=engine)
     typer.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
 
 
 def read_again(known: "Result", data: Path | None) -> "CategoricalData":
     """Read the table that a result was learned from, and make sure that it is the same."""
+    from ibmap.data import load
+
     about = known.content["data"]
     if data is None and about.get("path") is None:
         raise RequestError("the result does not know where its table is: pass --data FILE")
     path = data or Path(str(about["path"]))
     if not path.exists():
         raise RequestError(f"there is no table {str(path)!r} any more: pass --data FILE")
-    table = tables.read_again(path, about)
+    with warnings.catch_warnings():  # what is odd about the table was said when it was learned from
+        warnings.simplefilter("ignore", DataWarning)
+        table = load(path, **{name: about[name] for name in HOW if about.get(name) is not None})
     now, then = (table.n_rows, table.names), (known.learned.n_rows, known.learned.graph.names)
     if now != then:
         names = ", of other names" * (now[0] == then[0])

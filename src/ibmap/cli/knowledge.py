@@ -1,6 +1,7 @@
-"""What the user knows already, in a small file: edges that must be there, or must not, and priors of pairs.
+"""What the user knows already: edges that must be there, or must not, and priors of independence.
 
-A TOML file has up to three lists::
+``--prior`` is one probability for all pairs, or a CSV file with the columns x, y and prior, one row per pair.
+``--knowledge`` is a TOML or a CSV file. A TOML file has up to three lists::
 
     required = [["smoke", "cough"]]
     forbidden = [["tea", "cough"]]
@@ -9,30 +10,20 @@ A TOML file has up to three lists::
 A CSV file has the columns x, y and known, which holds "required", "forbidden" or such a probability.
 """
 
-import csv
-import io
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ibmap.cli.priors import prior_from
 from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ibmap.data import CategoricalData
+    from ibmap.data import Schema
 
-Option = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="TOML or CSV with required and forbidden edges, and priors."),
-]
 Pair = tuple[int, int]
-Said = str | float  #: "required", "forbidden", or the prior probability of independence
+Statement = str | float  #: "required", "forbidden", or the prior probability of independence
 KINDS = ("required", "forbidden", "prior")
 
 
@@ -41,30 +32,75 @@ class Knowledge:
     """What is known about pairs of variables, by position, x before y."""
 
     names: tuple[str, ...] = ()
-    pairs: dict[Pair, Said] = field(default_factory=dict)
+    pairs: dict[Pair, Statement] = field(default_factory=dict)
 
     def edges(self, kind: str) -> list[tuple[str, str]]:
         """Return the pairs that are "required", or "forbidden"."""
         return [(self.names[i], self.names[j]) for (i, j), said in self.pairs.items() if said == kind]
 
-    def prior(self, otherwise: str | None, data: "CategoricalData") -> "float | NDArray[np.float64] | None":
+    def prior(self, otherwise: str | None, schema: "Schema") -> "float | NDArray[np.float64] | None":
         """Return the prior that a test takes; ``otherwise`` is the option --prior, for all other pairs."""
         known = {pair: p for pair, p in self.pairs.items() if not isinstance(p, str)}
-        base = None if otherwise is None else prior_from(otherwise, data)
+        base = None if otherwise is None else prior_from(otherwise, schema)
         if not known:
             return base
         import numpy as np
 
         if base is not None and np.ndim(base):
             raise RequestError("--prior is a file and --knowledge holds priors: put them into one file")
-        matrix = np.full((data.n_variables, data.n_variables), 0.5 if base is None else base)
+        matrix = np.full((schema.n_variables, schema.n_variables), 0.5 if base is None else base)
         for (i, j), p in known.items():
             matrix[i, j] = matrix[j, i] = p
         return matrix
 
 
-def read_knowledge(path: Path | None, data: "CategoricalData") -> Knowledge:
-    """Read a knowledge file; pairs that it says two things about are an error."""
+def prior_from(text: str, schema: "Schema") -> "float | NDArray[np.float64]":
+    """Return a number, or a matrix that holds 0.5 but for the pairs of a file with columns x, y, prior.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> prior_from("0.25", load({"a": [0, 1], "b": [1, 0]}).schema)
+    0.25
+    """
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    import numpy as np
+
+    matrix = np.full((schema.n_variables, schema.n_variables), 0.5)
+    for number, row in enumerate(_prior_rows(Path(text)), start=2):
+        i, j = schema.indices((row["x"], row["y"]))
+        if i == j:
+            raise RequestError(f"{text!r}, line {number}: a pair needs two different variables")
+        try:
+            matrix[i, j] = matrix[j, i] = float(row["prior"])
+        except ValueError:
+            raise RequestError(f"{text!r}, line {number}: {row['prior']!r} is not a probability") from None
+    return matrix
+
+
+def _prior_rows(path: Path) -> list[dict[str, Any]]:
+    import csv
+
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            columns, rows = list(reader.fieldnames or ()), list(reader)
+    except FileNotFoundError:
+        raise RequestError(f"--prior takes a probability or a file, and {str(path)!r} is neither") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+    if not {"x", "y", "prior"} <= set(columns):
+        raise DataError(f"{str(path)!r} must have the columns x, y and prior")
+    if any(None in row or None in row.values() for row in rows):
+        raise DataError(f"{str(path)!r} has a row with more or fewer than {len(columns)} cells")
+    return rows
+
+
+def read_knowledge(path: Path | None, schema: "Schema") -> Knowledge:
+    """Read a knowledge file; contradictions about a pair are an error."""
     if path is None:
         return Knowledge()
     try:
@@ -74,9 +110,9 @@ def read_knowledge(path: Path | None, data: "CategoricalData") -> Knowledge:
     except UnicodeDecodeError:
         raise DataError(f"{str(path)!r} is not text in UTF-8") from None
     statements = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_toml(text, path)
-    pairs: dict[Pair, Said] = {}
+    pairs: dict[Pair, Statement] = {}
     for x, y, said in statements:
-        pair = _pair(x, y, data, path)
+        pair = _pair(x, y, schema, path)
         if not isinstance(said, str) and not 0 < said < 1:
             raise RequestError(
                 f"{str(path)!r}: the prior of {x!r} and {y!r} must lie between 0 and 1: {said}"
@@ -84,21 +120,23 @@ def read_knowledge(path: Path | None, data: "CategoricalData") -> Knowledge:
         before = pairs.setdefault(pair, said)
         if before != said:
             raise RequestError(f"{str(path)!r}: {x!r} and {y!r} are {_word(before)} and {_word(said)}")
-    return Knowledge(data.names, pairs)
+    return Knowledge(schema.names, pairs)
 
 
-def _pair(x: str, y: str, data: "CategoricalData", path: Path) -> Pair:
-    i, j = data.indices((x, y))
+def _pair(x: str, y: str, schema: "Schema", path: Path) -> Pair:
+    i, j = schema.indices((x, y))
     if i == j:
         raise RequestError(f"{str(path)!r}: a pair needs two different variables, not {x!r} twice")
     return min(i, j), max(i, j)
 
 
-def _word(said: Said) -> str:
+def _word(said: Statement) -> str:
     return said if isinstance(said, str) else f"given the prior {said:g}"
 
 
-def _from_toml(text: str, path: Path) -> list[tuple[str, str, Said]]:
+def _from_toml(text: str, path: Path) -> list[tuple[str, str, Statement]]:
+    import tomllib
+
     try:
         found: dict[str, Any] = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -106,7 +144,7 @@ def _from_toml(text: str, path: Path) -> list[tuple[str, str, Said]]:
     for key in found:
         if key not in KINDS:
             raise RequestError(f"{str(path)!r}: unknown key {key!r}; there are {', '.join(KINDS)}")
-    statements: list[tuple[str, str, Said]] = []
+    statements: list[tuple[str, str, Statement]] = []
     for kind in KINDS:
         shape = '[["x", "y", 0.9], ...]' if kind == "prior" else '[["x", "y"], ...]'
         entries = found.get(kind, [])
@@ -124,22 +162,25 @@ def _fits(entry: Any, kind: str) -> bool:
     return all(isinstance(name, str) for name in names) and all(type(p) in (int, float) for p in rest)
 
 
-def _from_csv(text: str, path: Path) -> list[tuple[str, str, Said]]:
+def _from_csv(text: str, path: Path) -> list[tuple[str, str, Statement]]:
+    import csv
+    import io
+
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except csv.Error as error:
         raise DataError(f"{str(path)!r} is not CSV: {error}") from None
     if not rows or rows[0] != ["x", "y", "known"]:
         raise DataError(f"{str(path)!r} must have the columns x, y and known")
-    statements: list[tuple[str, str, Said]] = []
+    statements: list[tuple[str, str, Statement]] = []
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != 3:
             raise DataError(f"{str(path)!r}, row {number}: {len(row)} cells instead of 3")
-        statements.append((row[0], row[1], _said(row[2].strip(), f"{str(path)!r}, row {number}")))
+        statements.append((row[0], row[1], _statement(row[2].strip(), f"{str(path)!r}, row {number}")))
     return statements
 
 
-def _said(cell: str, where: str) -> Said:
+def _statement(cell: str, where: str) -> Statement:
     if cell in ("required", "forbidden"):
         return cell
     try:

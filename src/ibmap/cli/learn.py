@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ibmap._text import listed
-from ibmap.cli import options, output, screen, search_options, tables
-from ibmap.cli.knowledge import Option as Known
+from ibmap.cli import options, screen
+from ibmap.cli.output import output_folder, write_together
 
 if TYPE_CHECKING:
     from ibmap.results.learned import Learned
@@ -21,53 +21,32 @@ FILES = ("graph.json", "edges.csv", "result.json", PAGE)  #: what --out writes
 
 def learn(
     file: options.File,
-    learner: search_options.Learner = "ibmap-hc",
-    test: search_options.Test = None,
-    prior: options.Prior = None,
-    prior_counts: options.PriorCounts = None,
-    combine: options.Combine = None,
-    slices: options.Slices = None,
-    ties: options.Ties = None,
-    alpha: options.Alpha = None,
-    symmetry: search_options.Symmetry = None,
-    max_condition: search_options.MaxCondition = None,
-    max_neighbours: search_options.MaxNeighbours = None,
-    factor: search_options.Factor = None,
-    patience: search_options.Patience = None,
-    start: search_options.Start = None,
-    require: search_options.Require = None,
-    forbid: search_options.Forbid = None,
-    knowledge: Known = None,
-    missing: options.Missing = "error",
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    drop: options.Drop = None,
-    only: options.Only = None,
+    learner: options.LearnerOptions,
+    test: options.TestOptions,
+    table: options.TableOptions,
+    *,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the search there; go on if it is there.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {listed(FILES)} there.")] = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
+    output: options.OutputOptions,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 10,
 ) -> None:
     """Learn a network from a file, show it and write it."""
-    options.chosen_learner(learner)  # an unknown one is refused before the table is read
-    from ibmap.engines import as_engine
+    learner.function()  # an unknown one is refused before the table is read
     from ibmap.results.result_file import result_of_learned
 
-    with output.output_folder(out, FILES, force):
-        data, about = tables.read_table(file, locals())
-        search = search_options.chosen_search(locals(), data, n_jobs=jobs, checkpoint=checkpoint)
-        engine = as_engine(data)
+    out = output.out
+    with output_folder(out, FILES, output.force):
+        engine, about = table.read(file)
+        learning = learner.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
         with screen.progress() as callback:
-            learned = search(engine, callback)
+            learned = learning(engine, callback)
         if out is not None:
             files = result_files(result_of_learned(learned, engine, about))
-            output.write_together(out, files)
-    show(learned, as_json, top)
-    if out is not None and not as_json:
+            write_together(out, files)
+    show(learned, output.as_json, top)
+    if out is not None and not output.as_json:
         console = screen.console()
         console.print(f"wrote {out}: {listed(tuple(files))}", style="dim")
         console.print(where_to_look(out, files), style="dim")
@@ -110,7 +89,7 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
 
 
 def where_to_look(out: Path, files: Collection[str]) -> str:
-    """Tell where the report is, or why there is none."""
+    """Return where the report is, or why there is none."""
     from ibmap.report.page import MISSING
 
     return f"to look around: open {out / PAGE} in a browser" if PAGE in files else MISSING

@@ -4,6 +4,8 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,25 +17,42 @@ from ibmap.errors import RequestError
 if TYPE_CHECKING:
     from ibmap.eda import MOA, Optimised, Problem
 
-NAMES = "onemax, royal-road, leading-ones, trap, nk, spin-glass or max-cut"
+
+@dataclass(frozen=True)
+class LearnerOptions(options.SearchOptions):
+    """The learner of every generation: with the choices that only an optimiser has."""
+
+    learner: Annotated[str, typer.Option(metavar="NAME", help="{learners}, or none (no edges).")] = "ibmap-hc"
+    symmetry: Annotated[
+        str | None, typer.Option(metavar="KIND", help="{symmetries}, or own (choices need not agree).")
+    ] = None
+
+    def learner_or_name(self) -> object:
+        """Return the learner with its options; its name, if there are none."""
+        from ibmap.eda import OwnNeighbours
+        from ibmap.learners.registry import LEARNERS, find_learner
+
+        given = self.given()
+        if self.learner not in LEARNERS or not given:
+            for option in given:
+                raise RequestError(f"{self.learner} has no option {options.typed(option)}")
+            return self.learner
+        options.refuse_unknown(given, self.learner, LEARNERS, find_learner)
+        if self.symmetry == "own":
+            if self.learner != "mi":
+                raise RequestError(f"--symmetry own is an option of mi, not of {self.learner}")
+            del given["symmetry"]
+            return OwnNeighbours(**given)
+        return partial(find_learner(self.learner), **given)
 
 
 def optimize(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help=f"{NAMES}.")],
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="{problems}.")],
     bits: Annotated[int, typer.Option(metavar="N", help="Number of bits.")],
     population: Annotated[int, typer.Option(metavar="D", help="Individuals.")] = 400,
-    learner: Annotated[
-        str, typer.Option(metavar="NAME", help="ibmap-hc, mi, gsmn, hhc-mn, or none (no edges).")
-    ] = "ibmap-hc",
-    max_neighbours: Annotated[
-        int | None, typer.Option(metavar="K", help="mi: neighbours that a variable may choose [any].")
-    ] = None,
-    symmetry: Annotated[
-        str | None, typer.Option(metavar="KIND", help="mi: or, and, or own (choices need not agree) [or].")
-    ] = None,
-    sampling: Annotated[
-        str, typer.Option(metavar="KIND", help="boltzmann-joint, boltzmann-conditional or conditional.")
-    ] = "boltzmann-joint",
+    *,
+    learner: LearnerOptions,
+    sampling: Annotated[str, typer.Option(metavar="KIND", help="{sampling}.")] = "boltzmann-joint",
     generations: Annotated[int, typer.Option(metavar="G", min=0, help="At most so many.")] = 1000,
     evaluations: Annotated[
         int | None, typer.Option(metavar="E", min=0, help="At most so many [any number].")
@@ -53,36 +72,14 @@ def optimize(
 
     task = make_problem(problem, bits, random_state=seed, **problem_options(changes or []))
     stop = Stop(target=task.optimum, generations=generations, evaluations=evaluations)
-    search = learner_of(learner, max_neighbours, symmetry)
+    search = learner.learner_or_name()
     began = perf_counter()
     with progress(task) as callback:
         found = maximize(
             task, bits, population, stop=stop, learner=search, sampling=sampling, callback=callback,
             random_state=seed,
         )  # fmt: skip
-    show(task, found, learner, perf_counter() - began, as_json)
-
-
-def learner_of(name: str, max_neighbours: int | None, symmetry: str | None) -> object:
-    """Return the learner with its options."""
-    wishes: dict[str, Any] = {"max_neighbours": max_neighbours, "symmetry": symmetry}
-    given = {option: value for option, value in wishes.items() if value is not None}
-    if name != "mi":
-        for option in given:
-            raise RequestError(f"--{option.replace('_', '-')} is an option of mi; {name} has none")
-        return name
-    from functools import partial
-
-    from ibmap.eda import OwnNeighbours
-    from ibmap.learners import mutual_information
-    from ibmap.learners.local_to_global import check_symmetry
-    from ibmap.learners.mutual_information import check_options
-
-    check_options(1.5, max_neighbours)
-    if symmetry == "own":
-        return OwnNeighbours(max_neighbours)
-    check_symmetry(symmetry or "or")
-    return partial(mutual_information, **given)
+    show(task, found, learner.learner, perf_counter() - began, as_json)
 
 
 def problem_options(changes: list[str]) -> dict[str, Any]:

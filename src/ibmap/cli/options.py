@@ -1,18 +1,27 @@
-"""Options that verbs share, and what they become: a graph, a learner, a test."""
+"""Groups of options that verbs share, and what they become: a table, a test, a search.
+
+A new option is a new field. A field of :class:`TestOptions` goes to the constructor of the test, a field of
+:class:`SearchOptions` to the learner, under its own name; where one has no such argument, it is refused.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli.priors import prior_from
+from ibmap._text import listed
+from ibmap.cli.knowledge import Knowledge, read_knowledge
 from ibmap.cli.startup import import_numba
+from ibmap.cli.variable_lists import pair, variables
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
+    from ibmap.data import CategoricalData, Schema
+    from ibmap.engines import Engine, Source
     from ibmap.graph import Graph
     from ibmap.independence import IndependenceTest
     from ibmap.learners import Learned
@@ -23,45 +32,15 @@ File = Annotated[
         metavar="FILE", help="CSV (or other delimited text, perhaps gzipped) or Parquet; - is stdin."
     ),
 ]
-TESTS = "bayesian, chi-square, g-square or mutual-information"
-Prior = Annotated[
-    str | None,
-    typer.Option(metavar="P", help="Prior probability of independence, or a CSV with x, y, prior [0.5]."),
-]
-PriorCounts = Annotated[
-    str | None,
-    typer.Option(metavar="KIND", help="ones, consistent, jeffreys, bdeu or a number [ones]."),
-]
-Combine = Annotated[str | None, typer.Option(metavar="KIND", help="slices or global [slices].")]
-Slices = Annotated[str | None, typer.Option(metavar="KIND", help="observed or all [observed].")]
-Ties = Annotated[
-    str | None, typer.Option(metavar="KIND", help="If the data say nothing: independent or dependent.")
-]
-Alpha = Annotated[float | None, typer.Option(metavar="A", help="Level of chi-square and g-square [0.05].")]
-#: the options above, by name
-OF_TESTS = ("prior", "prior_counts", "combine", "slices", "ties", "alpha")
-Missing = Annotated[
-    str, typer.Option(metavar="KIND", help="Missing values: error, drop, category or testwise.")
-]
-Discretize = Annotated[
-    str | None, typer.Option(metavar="KIND", help="Cut continuous columns: equal-width or quantile.")
-]
-Bins = Annotated[
-    str | None,
-    typer.Option(
-        metavar="K",
-        callback=lambda text: bins_of(text),
-        help="Number of bins [1 + log2 of the rows], or by column: age=5,pay=3.",
-    ),
-]
-_BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
-Drop = Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out; repeat.")]
-Only = Annotated[list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+EngineName = Annotated[str | None, typer.Option(metavar="NAME", help="Who counts: {engines} [memory].")]
+Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="The same seed gives the same result.")]
+
+_BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
 
 
-def bins_of(text: str | None) -> Any:
+def bins_of(text: str) -> Any:
     """Return the number of bins, or the numbers by column; names may hold commas.
 
     Examples
@@ -69,11 +48,286 @@ def bins_of(text: str | None) -> Any:
     >>> bins_of("4"), bins_of("age=5, height, cm=3")
     (4, {'age': 5, 'height, cm': 3})
     """
-    if text is None or text.strip().removeprefix("-").isdecimal():
-        return text and int(text)
+    if text.strip().removeprefix("-").isdecimal():
+        return int(text)
     if not re.fullmatch(rf"({_BINS_OF_ONE})+", text):
         raise typer.BadParameter(f"{text!r} is neither a number nor a list such as age=5,pay=3")
     return {name.strip(): int(number) for name, number in re.findall(_BINS_OF_ONE, text)}
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How a table is read, the arguments of :func:`ibmap.load`, and who counts in it."""
+
+    missing: Annotated[str, typer.Option(metavar="KIND", help="Missing values: {policies}.")] = "error"
+    discretize: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Cut continuous columns: {discretizations}.")
+    ] = None
+    bins: Annotated[
+        Any,
+        typer.Option(
+            metavar="K",
+            parser=bins_of,
+            help="Number of bins [1 + log2 of the rows], or by column: age=5,pay=3.",
+        ),
+    ] = None
+    drop: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out; repeat.")] = (
+        None
+    )
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")
+    ] = None
+
+    engine: EngineName = None
+
+    def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
+        """Load the table in a file.
+
+        Returns
+        -------
+        engine : Engine
+            The table, behind an engine.
+        about : dict
+            Where it is and how it was read, as a result keeps it; ``drop`` and ``only`` are lists of names.
+        """
+        from ibmap.data import load
+        from ibmap.data.files import open_file
+
+        opened = open_file(Path("/dev/stdin") if str(file) == "-" else file)
+        how = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "engine"}
+        for option in ("drop", "only"):
+            how[option] = named_in(how[option], opened.names)
+        return self.counting(load(opened, **how)), {"path": file, **how}
+
+    def counting(self, data: "CategoricalData") -> "Engine":
+        """Return the engine that was chosen, with a table behind it."""
+        import_numba()
+        from ibmap.engines import as_engine
+
+        return as_engine(data, self.engine)
+
+
+def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:
+    """Return the variables that an option names, in lists with commas; None if it is not given."""
+    return [name for text in texts for name in variables(text, names)] if texts else None
+
+
+@dataclass(frozen=True)
+class TestOptions:
+    """A test and the arguments of its constructor; None is the test's own default."""
+
+    test: Annotated[str | None, typer.Option(metavar="NAME", help="{tests}; the first one by default.")] = (
+        None
+    )
+    prior: Annotated[
+        str | None,
+        typer.Option(metavar="P", help="Prior probability of independence, or a CSV with x, y, prior [0.5]."),
+    ] = None
+    prior_counts: Annotated[
+        str | None, typer.Option(metavar="KIND", help="{prior_counts}, or a number [ones].")
+    ] = None
+    combine: Annotated[str | None, typer.Option(metavar="KIND", help="{combinations} [slices].")] = None
+    slices: Annotated[str | None, typer.Option(metavar="KIND", help="{slices} [observed].")] = None
+    ties: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="If posterior and prior are equal: {ties} [independent]."),
+    ] = None
+    alpha: Annotated[
+        float | None, typer.Option(metavar="A", help="Level of a test with p-values [0.05].")
+    ] = None
+    dof: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Degrees of freedom: {degrees_of_freedom} [adjusted].")
+    ] = None
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--min-information",
+            metavar="I",
+            help="Mutual information, in nats, of dependent variables [0.01].",
+        ),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that were given, without the test itself."""
+        found = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "test"}
+        return {option: value for option, value in found.items() if value is not None}
+
+    def make(self, schema: "Schema", known: Knowledge | None = None) -> "IndependenceTest":
+        """Return the test for a table; ``known`` may hold priors of single pairs.
+
+        Examples
+        --------
+        >>> from ibmap.data import load
+        >>> TestOptions(prior_counts="0.5").make(load({"a": [0, 1], "b": [1, 0]}).schema).name
+        'bayesian(prior_counts=0.5)'
+        """
+        import_numba()
+        from ibmap.independence.registry import TESTS, as_test
+
+        as_test(self.test)  # raises if there is no such test
+        name = self.test or next(iter(TESTS))
+        options = self.given()
+        prior = (known or Knowledge()).prior(self.prior, schema)
+        options |= {"prior": prior} if prior is not None else {}
+        if self.prior_counts is not None:
+            options["prior_counts"] = _number_or_word(self.prior_counts)
+        refuse_unknown(options, name, TESTS, TESTS.__getitem__)
+        return TESTS[name](**options)
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """A learner and its plain arguments; None is the learner's own default."""
+
+    learner: Annotated[str, typer.Option(metavar="NAME", help="The algorithm: {learners}.")] = "ibmap-hc"
+    score: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What the search raises: {scores} [ib].")
+    ] = None
+    search: Annotated[str | None, typer.Option(metavar="NAME", help="How: {searches} [climb].")] = None
+    symmetry: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="One end of an edge must choose it, or both: {symmetries}."),
+    ] = None
+    max_condition: Annotated[
+        int | None, typer.Option(metavar="N", help="Largest conditioning set [any].")
+    ] = None
+    max_neighbours: Annotated[
+        int | None, typer.Option(metavar="K", help="Neighbours that a variable may choose [any].")
+    ] = None
+    factor: Annotated[
+        float | None, typer.Option(metavar="F", help="Threshold, in means of the mutual information [1.5].")
+    ] = None
+    patience: Annotated[
+        int | None, typer.Option(metavar="K", help="Try K more pairs before giving up [0].")
+    ] = None
+
+    def function(self) -> Callable[..., "Learned"]:
+        """Return the learner itself: a function of a table and options."""
+        import_numba()
+        from ibmap.learners.registry import find_learner
+
+        return find_learner(self.learner)
+
+    def given(self) -> dict[str, Any]:
+        """Return the plain arguments that were given."""
+        found = {option.name: getattr(self, option.name) for option in fields(SearchOptions)}
+        return {name: value for name, value in found.items() if value is not None and name != "learner"}
+
+
+@dataclass(frozen=True)
+class LearnerOptions(SearchOptions):
+    """A learner and all its arguments, with what is known beforehand."""
+
+    start: Annotated[Path | None, typer.Option(metavar="GRAPH.json", help="Where to start [no edges].")] = (
+        None
+    )
+    require: Annotated[
+        list[str] | None, typer.Option(metavar="X,Y", help="An edge that must be there; repeat.")
+    ] = None
+    forbid: Annotated[
+        list[str] | None, typer.Option(metavar="X,Y", help="An edge that must not; repeat.")
+    ] = None
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML or CSV with required and forbidden edges, and priors."),
+    ] = None
+
+    def prepared(self, test: TestOptions, schema: "Schema", **more: Any) -> "Learning":
+        """Return the learner for this table; ``more`` are further arguments of it.
+
+        Examples
+        --------
+        >>> from ibmap.data import load
+        >>> schema = load({"a": [0, 1], "b": [1, 0]}).schema
+        >>> learning = LearnerOptions("gsmn", symmetry="and").prepared(TestOptions(ties="dependent"), schema)
+        >>> learning.options["symmetry"], learning.options["test"].name
+        ('and', 'bayesian(ties=dependent)')
+        """
+        from ibmap.learners.registry import LEARNERS, find_learner
+
+        function, known = self.function(), read_knowledge(self.knowledge, schema)
+        if "test" in signature(function).parameters and self.asks_test():
+            requested: dict[str, Any] = {"test": test.make(schema, known)}
+        else:
+            requested = {"test": test.test, **test.given(), "prior": known.prior(test.prior, schema)}
+        requested |= self.given()
+        requested["start"] = None if self.start is None else read_graph(self.start)
+        for kind, option, texts in (
+            ("required", "--require", self.require),
+            ("forbidden", "--forbid", self.forbid),
+        ):
+            requested[kind] = [
+                *known.edges(kind),
+                *(pair(text, option, schema) for text in texts or ()),
+            ] or None
+        requested = {name: value for name, value in {**requested, **more}.items() if value is not None}
+        refuse_unknown(requested, self.learner, LEARNERS, find_learner)
+        return Learning(function, requested)
+
+    def asks_test(self) -> bool:
+        """Whether the score that was chosen asks a test."""
+        from ibmap.scores import as_score
+
+        return as_score(self.score).uses_test
+
+
+#: arguments of learners and tests whose option has another name
+RENAMED = {"required": "require", "forbidden": "forbid", "n_jobs": "jobs", "threshold": "min-information"}
+
+
+def refuse_unknown(
+    options: Iterable[str], name: str, names: Iterable[str], find: Callable[[str], Callable[..., Any]]
+) -> None:
+    """Raise if an option is no argument of ``find(name)``; name those for which it is one."""
+    known = signature(find(name)).parameters
+    for option in options:
+        if option not in known:
+            others = [other for other in names if option in signature(find(other)).parameters]
+            raise RequestError(f"{name} has no option {typed(option)}{'; ' * bool(others)}{_have(others)}")
+
+
+def typed(argument: str) -> str:
+    """Return the option that sets an argument of a learner or a test.
+
+    Examples
+    --------
+    >>> typed("max_condition"), typed("required")
+    ('--max-condition', '--require')
+    """
+    return f"--{RENAMED.get(argument, argument).replace('_', '-')}"
+
+
+def _have(names: Sequence[str]) -> str:
+    """Return "a has", "a and b have", or ""."""
+    return f"{listed(names)} {'has' if len(names) == 1 else 'have'}" if names else ""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """A learner with the options that were given; call it with a table, or with an engine.
+
+    Attributes
+    ----------
+    function : callable
+        The learner.
+    options : dict
+        All that it is told.
+    """
+
+    function: Callable[..., "Learned"]
+    options: dict[str, Any] = field(repr=False)
+
+    def __call__(self, data: "Source", callback: Any = None) -> "Learned":
+        """Learn; a learner without callbacks runs without."""
+        more = {"callback": callback} if "callback" in signature(self.function).parameters else {}
+        return self.function(data, **self.options, **more)
 
 
 def read_graph(path: Path) -> "Graph":
@@ -88,45 +342,10 @@ def read_graph(path: Path) -> "Graph":
         raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
 
 
-def chosen_learner(name: str) -> Callable[..., "Learned"]:
-    """Return the learner of this name: a function of a table and options."""
-    import_numba()
-    from ibmap.learners import find_learner
+@dataclass(frozen=True)
+class OutputOptions:
+    """What becomes of a result: files in a folder, JSON, or words on the screen."""
 
-    return find_learner(name)
-
-
-def of_test(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a test among all options of a verb."""
-    return {name: given[name] for name in OF_TESTS}
-
-
-def chosen_test(name: str, data: "CategoricalData", **given: Any) -> "IndependenceTest":
-    """Return the test with the options that were given (those that are not None).
-
-    Examples
-    --------
-    >>> from ibmap.data import load
-    >>> chosen_test("bayesian", load({"a": [0, 1], "b": [1, 0]}), prior=None, prior_counts="0.5").name
-    'bayesian(prior_counts=0.5)'
-    """
-    import_numba()
-    from ibmap.independence import as_test
-
-    test = as_test(name)
-    options = {option: value for option, value in given.items() if value is not None}
-    for option in options:
-        if not hasattr(test, option):
-            raise RequestError(f"the {name} test has no option --{option.replace('_', '-')}")
-    if isinstance(options.get("prior"), str):
-        options["prior"] = prior_from(options["prior"], data)
-    if "prior_counts" in options:
-        options["prior_counts"] = _number_or_word(options["prior_counts"])
-    return type(test)(**options)
-
-
-def _number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write {files} there.")] = None
+    force: Force = False
+    as_json: Json = False

@@ -9,7 +9,6 @@ import typer
 
 from ibmap.cli import options, screen, startup
 from ibmap.cli.convert import read_network
-from ibmap.cli.demo import compared
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def plot(
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="The score over the ascents instead.")] = False,
     layout: Annotated[
-        str, typer.Option(metavar="NAME", help="packed, spring, circular, kamada_kawai, shell, ...")
+        str, typer.Option(metavar="NAME", help="{layouts}, or another one of networkx.")
     ] = "packed",
     force: options.Force = False,
     as_json: options.Json = False,
@@ -55,7 +54,7 @@ def plot(
 
 
 def format_of(out: Path) -> str:
-    """Return the format that the suffix tells, if matplotlib is there and writes it."""
+    """Return the format of the suffix, if matplotlib is there and writes it."""
     try:
         import matplotlib
     except ImportError:
@@ -66,9 +65,7 @@ def format_of(out: Path) -> str:
     known = [name for name in FigureCanvasBase.get_supported_filetypes() if name not in NO_PICTURES]
     suffix = out.suffix.lower().removeprefix(".")
     if suffix not in known:
-        raise RequestError(
-            f"the name {str(out)!r} does not tell the format: it must end in .{', .'.join(known)}"
-        )
+        raise RequestError(f"no format has the suffix of {str(out)!r}: it must end in .{', .'.join(known)}")
     return suffix
 
 
@@ -84,12 +81,13 @@ def network_picture(source: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
 
 def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
     """Draw a network over the truth."""
+    from ibmap.metrics import compare_edges
     from ibmap.plots import plot_comparison
 
     mine, true = read_network(source).graph, read_network(truth).graph
     axes = plot_comparison(mine, true, layout=layout)
-    right, missing, false = map(len, compared(true, mine))
-    about = {"variables": true.n_variables, "right": right, "false": false, "missing": missing}
+    edges = {kind: len(found) for kind, found in compare_edges(mine, true)._asdict().items()}
+    about = {"variables": true.n_variables, **edges}
     return axes, {"picture": "comparison", **about}
 
 
@@ -107,7 +105,7 @@ def score_picture(source: Path) -> tuple["Axes", dict[str, Any]]:
 
 
 def in_words(about: dict[str, Any]) -> str:
-    """Tell what the picture shows.
+    """Return what the picture shows, in words.
 
     Examples
     --------

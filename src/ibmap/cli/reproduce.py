@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,21 +18,46 @@ if TYPE_CHECKING:
 LONG = 40  #: lines of a table that are still shown on the screen
 
 
-def reproduce(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; see --list.")] = None,
-    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A small grid: two minutes or less.")] = False,
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes.")] = 1,
+@dataclass(frozen=True)
+class RunOptions:
+    """How an experiment is run."""
+
+    quick: Annotated[bool, typer.Option("--quick", help="A small grid: two minutes or less.")] = False
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes.")] = 1
     repetitions: Annotated[
         int | None, typer.Option(metavar="R", min=1, help="Runs of each cell [the experiment's].")
-    ] = None,
+    ] = None
+    data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the real tables are.")] = None
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; repeat.")
+    ] = None
+
+    def run(self, experiment: "Experiment", out: Path) -> None:
+        """Run what has no row yet, with a progress bar."""
+        from ibmap.experiments.runner import reproduce
+
+        settings = settings_from(self.changes or [], experiment.study)
+        with screen.bar(experiment.name) as advance:
+            reproduce(
+                experiment.study,
+                out,
+                quick=self.quick,
+                repetitions=self.repetitions,
+                settings=settings,
+                data_dir=self.data_dir,
+                n_jobs=self.jobs,
+                advance=advance,
+            )
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; see --list.")] = None,
+    *,
+    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    how: RunOptions,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Rows and results; runs go on here.")] = Path(
         "reproduction"
     ),
-    data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the real tables are.")] = None,
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; repeat.")
-    ] = None,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE.md", help="Write the page of all results in --out.")
     ] = None,
@@ -46,22 +72,9 @@ def reproduce(
         raise RequestError("which experiment? ibmap reproduce --list names them")
     else:
         from ibmap.experiments import find_experiment
-        from ibmap.experiments.runner import reproduce as run
 
         experiment = find_experiment(name)
-        study = experiment.study
-        settings = settings_from(changes or [], study)
-        with screen.bar(experiment.name) as advance:
-            run(
-                study,
-                out,
-                quick=quick,
-                repetitions=repetitions,
-                settings=settings,
-                data_dir=data_dir,
-                n_jobs=jobs,
-                advance=advance,
-            )
+        how.run(experiment, out)
         finish(experiment, out, as_json)
 
 
@@ -121,7 +134,7 @@ def list_experiments(as_json: bool) -> None:
 
 def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
     """Write table, figure and claims, and show them."""
-    from ibmap.experiments import Results, figures, report
+    from ibmap.experiments import Results, figures, markdown
     from ibmap.experiments.store import path_of, read
 
     content = read(path_of(out, experiment.study))
@@ -129,7 +142,7 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
         raise RequestError(f"{str(path_of(out, experiment.study))!r} has gone")
     results = Results(content.rows)
     figure = figures.draw(experiment, results) if figures.can_draw() else None
-    files = report.summary_files(experiment, content, figure)
+    files = markdown.summary_files(experiment, content, figure)
     output.write_together(out, files)
     if figure is None:
         sys.stderr.write(f"ibmap: {figures.ADVICE}\n")
@@ -138,7 +151,7 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
             "experiment": experiment.name,
             "settings": content.header["settings"],
             "rows": len(content.rows),
-            "claims": report.judged(experiment, results),
+            "claims": markdown.judged(experiment, results),
             "files": [str(out / file) for file in files],
         }
         typer.echo(json.dumps(shown, ensure_ascii=False))
@@ -148,22 +161,22 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
 
 def show(experiment: "Experiment", content: "Content", files: list[Path]) -> None:
     """Print what a run ends with."""
-    from ibmap.experiments import Results, report
+    from ibmap.experiments import Results, markdown
 
     console, results = screen.console(), Results(content.rows)
     console.print(experiment.title, style="bold")
-    console.print(report.what_was_run(experiment, content))
+    console.print(markdown.what_was_run(experiment, content))
     for measure in experiment.measures:
-        table = report.markdown_table(experiment, results, measure)
+        table = markdown.markdown_table(experiment, results, measure)
         console.print(f"\n{measure.title}", style="bold")
         if table.count("\n") <= LONG:
             console.print(table, soft_wrap=True)
         else:
             console.print(f"{table.count(chr(10)) - 1} rows: see {files[0]}")
     console.print("\nWhat the paper says", style="bold")
-    for claim in report.judged(experiment, results):
+    for claim in markdown.judged(experiment, results):
         reading = f" ({claim['read_as']})" if claim["read_as"] else ""
-        console.print(f"{report.MARKS[claim['status']]} {claim['status']}: “{claim['claim']}”{reading}")
+        console.print(f"{markdown.MARKS[claim['status']]} {claim['status']}: “{claim['claim']}”{reading}")
         console.print(f"  {claim['ours']}", style="dim")
     console.print(f"\nwrote {', '.join(map(str, files))}", style="dim")
 
@@ -173,7 +186,7 @@ def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
     if name is not None:
         raise RequestError(f"--page shows everything in --out: leave {name!r} out")
     from ibmap.experiments.figures import ADVICE, can_draw
-    from ibmap.experiments.page import make_page
+    from ibmap.experiments.markdown import make_page
 
     beside = page.parent / page.stem
     text, files = make_page(out, page.stem)

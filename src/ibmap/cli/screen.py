@@ -87,14 +87,14 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     misses = found.first(0, near_misses)
     if misses:
         table.add_section()
-        table.add_row("not joined, but close", "", "", style="dim")
+        table.add_row("not adjacent, but close", "", "", style="dim")
     for x, y, log_xy, log_yx in misses:
         table.add_row(x, y, _posterior(log_xy, log_yx), style="dim")
     return table
 
 
 def _posterior(log_xy: float, log_yx: float) -> str:
-    """Return the posterior of an edge: the geometric mean of what its two ends say."""
+    """Return the posterior of an edge: the geometric mean of its two ends' posteriors."""
     log_p = (log_xy + log_yx) / 2
     return "" if math.isnan(log_p) else probability(log_p)
 

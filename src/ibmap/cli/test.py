@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, tables, variable_lists
+from ibmap.cli import options, screen
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
+    from ibmap.data import Schema
+    from ibmap.engines import Engine
     from ibmap.independence import Answers, IndependenceTest
 
 
@@ -20,30 +21,20 @@ def answer(
     file: options.File,
     x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
     y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    *,
     given: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="What is known; repeat for names with commas.")
     ] = None,
-    how: Annotated[str, typer.Option("--test", metavar="NAME", help=f"{options.TESTS}.")] = "bayesian",
-    prior: options.Prior = None,
-    prior_counts: options.PriorCounts = None,
-    combine: options.Combine = None,
-    slices: options.Slices = None,
-    ties: options.Ties = None,
-    alpha: options.Alpha = None,
-    missing: options.Missing = "error",
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    drop: options.Drop = None,
-    only: options.Only = None,
+    how: options.TestOptions,
+    table: options.TableOptions,
     as_json: options.Json = False,
 ) -> None:
     """Ask one question of a file and show the answer."""
-    about_test = options.of_test(locals())
-    data, _ = tables.read_table(file, locals())
-    chosen = options.chosen_test(how, data, **about_test)
-    known = [name for text in given or [] for name in variable_lists.variables(text, data.names)]
-    check_question(x, y, known, data)
-    outcome = ask(data, chosen, x, y, known)
+    engine, _ = table.read(file)
+    chosen = how.make(engine.schema)
+    known = options.named_in(given, engine.schema.names) or []
+    check_question(x, y, known, engine.schema)
+    outcome = ask(engine, chosen, x, y, known)
     if as_json:
         typer.echo(json.dumps(outcome.to_dict(), ensure_ascii=False))
     else:
@@ -52,9 +43,9 @@ def answer(
         console.print(outcome.numbers(), style="dim")
 
 
-def check_question(x: str, y: str, given: Sequence[str], data: "CategoricalData") -> None:
+def check_question(x: str, y: str, given: Sequence[str], schema: "Schema") -> None:
     """Refuse a question that makes no sense."""
-    data.indices([x, y])
+    schema.indices([x, y])
     if x == y:
         raise RequestError(f"X and Y are both {x!r}: name two different variables")
     for name in (x, y):
@@ -67,7 +58,7 @@ def check_question(x: str, y: str, given: Sequence[str], data: "CategoricalData"
 
 @dataclass(frozen=True)
 class Outcome:
-    """A question and what the test says to it."""
+    """A question and the answer of the test."""
 
     x: str
     y: str
@@ -91,7 +82,7 @@ class Outcome:
         return {**question, **found, "n_rows": self.n_rows, "n_slices": self.n_slices}
 
     def sentence(self) -> str:
-        """Say the answer in words."""
+        """Return the answer in words."""
         answers, given = self.answers, f" given {', '.join(self.given)}" if self.given else ""
         verdict = "independent" if answers.independent[0] else "dependent"
         if answers.log_independent is not None:
@@ -111,12 +102,12 @@ class Outcome:
         return "; ".join([*words, *where, f"test {self.test}"])
 
 
-def ask(data: "CategoricalData", test: "IndependenceTest", x: str, y: str, given: list[str]) -> Outcome:
+def ask(engine: "Engine", test: "IndependenceTest", x: str, y: str, given: list[str]) -> Outcome:
     """Put the question to the test."""
-    from ibmap.engines import Questions, as_engine
+    from ibmap.engines import Questions
 
-    engine = as_engine(data)
-    question = (data.index(x), [data.index(y)], list(data.indices(given)))
+    schema = engine.schema
+    question = (schema.index(x), [schema.index(y)], list(schema.indices(given)))
     answers = test.bind(engine).fixed(*question)  # type: ignore[arg-type]
     tables = engine.tables(Questions.fixed(*question))
     return Outcome(x, y, given, test.name, answers, int(tables.n_rows[0]), int(tables.n_slices[0]))

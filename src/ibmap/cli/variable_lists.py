@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
+    from ibmap.data import Schema
 
 
 def variables(text: str, names: Sequence[str]) -> list[str]:
@@ -35,20 +35,20 @@ def variables(text: str, names: Sequence[str]) -> list[str]:
     return ways[-1][0]
 
 
-def pair(text: str, option: str, data: "CategoricalData") -> tuple[str, str]:
+def pair(text: str, option: str, schema: "Schema") -> tuple[str, str]:
     """Return the two variables of an edge "X,Y"; either name may hold commas.
 
     Examples
     --------
     >>> from ibmap.data import load
-    >>> pair("height, cm,age", "--require", load({"age": [0, 1], "height, cm": [1, 0]}))
+    >>> pair("height, cm,age", "--require", load({"age": [0, 1], "height, cm": [1, 0]}).schema)
     ('height, cm', 'age')
     """
     parts = text.split(",")
     cuts = [(",".join(parts[:k]), ",".join(parts[k:])) for k in range(1, len(parts))]
     if not cuts:
         raise RequestError(f"{option} takes two variables with a comma between them, not {text!r}")
-    known = [(_known(x, data.names), _known(y, data.names)) for x, y in cuts]
+    known = [(_known(x, schema.names), _known(y, schema.names)) for x, y in cuts]
     found = [(x, y) for x, y in known if x is not None and y is not None]
     if len(found) > 1:
         raise RequestError(f"{option} {text!r} can be read in {len(found)} ways: rename a variable")
@@ -57,7 +57,7 @@ def pair(text: str, option: str, data: "CategoricalData") -> tuple[str, str]:
     best = max(range(len(cuts)), key=lambda k: sum(name is not None for name in known[k]))
     for name, exact in zip(cuts[best], known[best], strict=True):
         if exact is None:
-            data.index(name.strip())  # raises, with the nearest name as advice
+            schema.index(name.strip())  # raises, with the nearest name as advice
     raise RequestError(f"{option} {text!r} does not name two variables")
 
 

@@ -1,4 +1,4 @@
-"""The door: any table becomes :class:`CategoricalData`, small-integer codes with names and labels."""
+"""Reading: any table becomes :class:`CategoricalData`, small-integer codes with names and labels."""
 
 from ibmap.data.loading import load
 from ibmap.data.schema import Schema

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data._messages import wrong_type
+from ibmap.data.column_errors import wrong_type
 from ibmap.data.objects import encode_objects, numbers_or_none
 
 Mask: TypeAlias = NDArray[np.bool_]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data._messages import listing
+from ibmap._text import listing, one_of
 from ibmap.data.columns import Coded, Column, Numeric, observed
 from ibmap.data.schema import unknown_variable
 from ibmap.errors import DataError
@@ -21,7 +21,7 @@ METHODS = ("equal-width", "quantile")
 def check_bins(method: str | None, bins: Any) -> None:
     """Refuse an unknown method, and bins that make no sense, before any data is read."""
     if method is not None and method not in METHODS:
-        raise DataError(f"discretize must be None, 'equal-width' or 'quantile', not {method!r}")
+        raise DataError(f"discretize must be None, {one_of(METHODS)}, not {method!r}")
     if bins is None:
         return
     entries = list(bins.values()) if isinstance(bins, Mapping) else [bins]
@@ -30,7 +30,7 @@ def check_bins(method: str | None, bins: Any) -> None:
             if entry < 2:
                 raise DataError(f"bins must be at least 2, not {entry}")
             if method is None:
-                raise DataError(f"bins={entry} needs a method: pass discretize='equal-width' or 'quantile'")
+                raise DataError(f"bins={entry} needs a method: pass discretize={one_of(METHODS)}")
         elif entry is bins or not _are_edges(entry):
             raise DataError(
                 f"bins must be a whole number, or map names to whole numbers or ascending edges, "

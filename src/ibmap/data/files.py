@@ -4,41 +4,39 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ibmap.data.frames import read_frame
 from ibmap.data.quality import names_like_values
-from ibmap.data.raw import RawTable, duplicate_names
-from ibmap.data.unpacking import read_bytes
+from ibmap.data.sources import OpenedFile, duplicate_names
 from ibmap.errors import DataError
 
 SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
+BOM = b"\xef\xbb\xbf"
+GZIP = b"\x1f\x8b"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+#: how files begin that hold no delimited text, and what they are
+OTHERS = {
+    b"PK\x03\x04": "an Excel workbook or another zip archive",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"%PDF": "a PDF document",
+    b"<!": "HTML or XML",
+    b"<?": "XML",
+    b"<html": "HTML",
+    b"[{": "JSON",
+    b'{"': "JSON",
+}
 
 
-def read_file(path: Path) -> RawTable:
-    """Return the table in a CSV (or other delimited text, perhaps gzipped) or Parquet file."""
-    return table_of(*open_file(path))
-
-
-def table_of(frame: Any, doubt: str = "") -> RawTable:
-    """Return the table in the frame of a file; results about it come back in no frame of the user's."""
-    table = read_frame(frame)
-    if table is None:
-        raise DataError("there is no table in the file")
-    return replace(table, backend=None, doubt=doubt)
-
-
-def open_file(path: Path) -> tuple[Any, str]:
-    """Return the polars frame that a file holds, with columns of any type, and a doubt about it."""
+def open_file(path: Path) -> OpenedFile:
+    """Return what a CSV (or other delimited text, perhaps gzipped) or Parquet file holds."""
     raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
-        return _parquet(path, raw), ""
+        return OpenedFile(_parquet(path, raw))
     frame = _text(path, raw)
-    return frame, names_like_values(frame, path.name)
+    return OpenedFile(frame, names_like_values(frame, path.name))
 
 
 def _parquet(path: Path, raw: bytes) -> Any:
@@ -205,3 +203,47 @@ def _decoded(path: Path, raw: bytes) -> str:
 
 def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what a file holds: Parquet as it is, text without byte order mark, unzipped."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"there is no file {str(path)!r}") from None
+    except IsADirectoryError:
+        raise DataError(f"{str(path)!r} is a directory, not a file") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
+    raw = _unzipped(path, raw)
+    if raw.startswith(UTF_16):
+        raw = _from_utf_16(path, raw)
+    raw = raw.removeprefix(BOM)
+    if not raw.strip():
+        raise DataError(f"{str(path)!r} is empty")
+    for start, kind in OTHERS.items():
+        if raw.startswith(start):
+            raise DataError(f"{path.name} is {kind}: save the table as CSV or Parquet")
+    if b"\n" not in raw and not raw.startswith(b"PAR1"):
+        raw = raw.replace(b"\r", b"\n")  # lines as old Macs end them
+    return raw
+
+
+def _unzipped(path: Path, raw: bytes) -> bytes:
+    """Undo gzip, whatever the file is called."""
+    if not raw.startswith(GZIP):
+        return raw
+    import gzip
+    import zlib
+
+    try:
+        return gzip.decompress(raw)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{str(path)!r} is not a whole gzip file: {error}") from None
+
+
+def _from_utf_16(path: Path, raw: bytes) -> bytes:
+    try:
+        return raw.decode("utf-16").encode()
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name} is not UTF-8 text, nor UTF-16: save it as UTF-8") from None

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ibmap.data._messages import wrong_type
+from ibmap.data.column_errors import wrong_type
 from ibmap.data.columns import Coded, Column, column_of
 from ibmap.data.objects import label
-from ibmap.data.raw import RawTable, check_shape, duplicate_names, from_columns
+from ibmap.data.sources import Choose, RawTable, check_shape, duplicate_names, from_columns
 from ibmap.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 MANY = 20_000  # rows from which polars' own string operations are faster than a dictionary
 
 
-def read_frame(source: Any) -> RawTable | None:
+def read_frame(source: Any, choose: Choose | None = None) -> RawTable | None:
     """Return the table that a data frame of any library holds; None if ``source`` is no data frame.
+
+    ``choose`` says which columns to read; the others may hold anything.
 
     Examples
     --------
@@ -38,6 +40,8 @@ def read_frame(source: Any) -> RawTable | None:
     if not isinstance(native, nw.DataFrame):
         return None
     frame: nw.DataFrame[Any] = native
+    if choose is not None and len(kept := choose(list(map(str, frame.columns)))) < len(frame.columns):
+        frame = frame[:, kept]
     backend = frame.implementation.name.lower()
     if backend == "pyarrow":
         frame = nw.from_native(frame.to_polars())

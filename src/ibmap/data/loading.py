@@ -1,6 +1,7 @@
 """`load`: the one way into the library for data."""
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,19 @@ from ibmap.data.columns import Coded, Column, encode_numbers
 from ibmap.data.discretize import Bins, check_bins, discretize_columns
 from ibmap.data.missing import apply_policy, check_finite, check_policy, with_category
 from ibmap.data.quality import too_many_levels
-from ibmap.data.raw import RawTable
-from ibmap.data.sources import read
+from ibmap.data.sources import RawTable, check_shape, chosen, read
 from ibmap.data.table import CategoricalData, smallest_dtype
 from ibmap.errors import DataWarning
 
 
 def load(
-    source: Any, *, missing: str = "error", discretize: str | None = None, bins: Bins = None
+    source: Any,
+    *,
+    missing: str = "error",
+    discretize: str | None = None,
+    bins: Bins = None,
+    drop: Iterable[str] | None = None,
+    only: Iterable[str] | None = None,
 ) -> CategoricalData:
     """Turn any table into :class:`CategoricalData`.
 
@@ -25,7 +31,7 @@ def load(
     ----------
     source : table
         A pandas, polars or Arrow frame, a NumPy array, a list of rows, a dict of columns, the path of a CSV
-        (or otherwise delimited) or Parquet file, or a ``CategoricalData``, which is returned as it is.
+        (or otherwise delimited) or Parquet file, or a ``CategoricalData``, of which only columns are chosen.
     missing : {"error", "drop", "category", "testwise"}
         Refuse missing values; drop incomplete rows; make them a level of their own, labelled None and sorted
         last; or keep them as code -1, so that each test uses the rows complete in its own columns.
@@ -36,6 +42,8 @@ def load(
     bins : int or dict, optional
         The number of bins, by default ``int(1 + log2(N))`` for N values; or a dict from names to numbers of
         bins or to ascending edges. Edges beyond which values lie are inner: the outermost bin is then open.
+    drop, only : iterable of str, optional
+        Columns to leave out; the columns to use, by default all. What is left out may hold anything.
 
     Returns
     -------
@@ -47,6 +55,8 @@ def load(
     ------
     DataError
         If the table cannot be used as it is; the message says what to do.
+    UnknownVariableError
+        If ``drop`` or ``only`` names a column that the table does not have.
 
     Examples
     --------
@@ -60,10 +70,10 @@ def load(
     check_policy(missing)
     check_bins(discretize, bins)
     if isinstance(source, CategoricalData):
-        return source
-    table = read(source)
-    if table.doubt:
-        warnings.warn(table.doubt, DataWarning, stacklevel=2)
+        return _chosen_variables(source, chosen(source.names, drop, only))
+    table = read(source, drop, only)
+    if table.warning:
+        warnings.warn(table.warning, DataWarning, stacklevel=2)
     encoded, declared = None, set[str]()
     if table.matrix is not None and discretize is None and bins is None:
         encoded = encode_matrix(table.matrix)
@@ -71,10 +81,19 @@ def load(
         data = CategoricalData(encoded[0], table.names, encoded[1], backend=table.backend)
     else:
         data, declared = _load_columns(table, missing, discretize, bins)
-    doubt = too_many_levels(data, declared)
-    if doubt:
-        warnings.warn(doubt, DataWarning, stacklevel=2)
+    warning = too_many_levels(data, declared)
+    if warning:
+        warnings.warn(warning, DataWarning, stacklevel=2)
     return data
+
+
+def _chosen_variables(data: CategoricalData, kept: list[int]) -> CategoricalData:
+    if len(kept) == data.n_variables:
+        return data
+    names = tuple(data.names[i] for i in kept)
+    check_shape(data.n_rows, names)
+    edges = {name: edges for name, edges in data.bin_edges.items() if name in names}
+    return CategoricalData(data.codes[kept], names, tuple(data.levels[i] for i in kept), edges, data.backend)
 
 
 def _load_columns(

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ibmap.data._messages import infinite, listing
+from ibmap._text import listing, one_of
+from ibmap.data.column_errors import infinite
 from ibmap.data.columns import Coded, Column, Numeric
 from ibmap.errors import DataError
 
@@ -12,7 +13,7 @@ POLICIES = ("error", "drop", "category", "testwise")
 def check_policy(policy: object) -> None:
     """Refuse an unknown policy."""
     if policy not in POLICIES:
-        raise DataError(f"missing must be 'error', 'drop', 'category' or 'testwise', not {policy!r}")
+        raise DataError(f"missing must be {one_of(POLICIES)}, not {policy!r}")
 
 
 def check_finite(columns: list[Column]) -> None:

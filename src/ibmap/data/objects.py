@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data._messages import infinite, wrong_type
+from ibmap.data.column_errors import infinite, wrong_type
 from ibmap.errors import DataError
 
 NO_CATEGORIES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64, complex)

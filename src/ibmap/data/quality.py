@@ -1,4 +1,4 @@
-"""What is allowed but probably not meant, in words for a warning."""
+"""Warnings about tables that can be used, but are probably not meant like this."""
 
 import re
 from collections.abc import Collection, Hashable
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ibmap.data._messages import first_few, listing
+from ibmap._text import first_few, listing
 from ibmap.data.table import CategoricalData
 
-FEW_ROWS = 5  # per level: with fewer of them on average, a column says next to nothing when it is held fixed
+FEW_ROWS = 5  # per level: with fewer of them on average, conditioning on a column leaves next to no rows
 MANY_LEVELS = 20  # up to so many, a short table is the likelier reason
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 NUMBER = re.compile(rf"\W?\s?[-+]?\d[\d.,' ]*\s?\W?|{PLAIN.pattern}", re.IGNORECASE)  # 12,345 and $5 and 7 %
@@ -17,7 +17,7 @@ SMALL = 10  # rows up to which all values may well be different
 
 
 def too_many_levels(data: CategoricalData, declared: Collection[str] = ()) -> str:
-    """Return what to say about columns with hardly any rows per level, "" if there is none.
+    """Return the warning about columns with hardly any rows per level, "" if there is none.
 
     Numbers that were not cut, identifiers, names and times look like that. Levels that were declared are
     meant.
@@ -68,7 +68,7 @@ def _no_plain_numbers(labels: tuple[Hashable, ...]) -> str:
 
 
 def names_like_values(frame: Any, file: str) -> str:
-    """Return what to say about a text file whose first line seems to be a row, "" if it holds names.
+    """Return the warning about a text file whose first line seems to be a row, "" if it holds names.
 
     Half of the names, and two, must look like values of their columns: texts that are there again, numbers
     that are there again or have a fraction. Numbered columns (0, 1, 2, ...) are named so.

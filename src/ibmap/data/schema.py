@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._text import listing
 from ibmap._types import Ints
-from ibmap.data._messages import listing
 from ibmap.errors import UnknownVariableError
 
 CATEGORICAL, CONTINUOUS = "categorical", "continuous"

@@ -1,4 +1,4 @@
-"""What every later room receives: codes, names, levels."""
+"""What all other packages receive: codes, names, levels."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ class CategoricalData:
     bin_edges : mapping of str to tuple of float
         The edges of the variables that were discretised.
     backend : {"pandas", "polars", "pyarrow"} or None
-        The library of the frame that the user brought, so that results can come back in it.
+        The library of the frame that the user brought, so that results can be returned in it.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class CategoricalData:
         return CategoricalData, (self.codes, self.names, self.levels, self.bin_edges, self.backend)
 
     def digest(self) -> str:
-        """Return what tells this table from others: a SHA-256 of names, numbers of levels and codes."""
+        """Return a checksum of the table: a SHA-256 of names, numbers of levels and codes."""
         said = [self.names, self.cardinalities.tolist(), str(self.codes.dtype), self.codes.shape]
         digest = hashlib.sha256(json.dumps(said).encode())
         digest.update(np.ascontiguousarray(self.codes).data)

@@ -4,8 +4,7 @@ from ibmap.eda.critical import CriticalSize, critical_population_size
 from ibmap.eda.maximize import Optimised, maximize
 from ibmap.eda.moa import MOA
 from ibmap.eda.problems import Problem, make_problem, problem_names
-from ibmap.eda.record import Best
-from ibmap.eda.stop import Stop
+from ibmap.eda.run import Best, Stop
 from ibmap.eda.structure import OwnNeighbours
 
 __all__ = [

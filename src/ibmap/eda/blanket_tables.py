@@ -1,4 +1,4 @@
-"""Where the tables of every variable stand: how much room, what the neighbours are found by."""
+"""Layout of the tables of every variable: their sizes, and how configurations of neighbours are found."""
 
 from collections.abc import Sequence
 
@@ -28,10 +28,10 @@ def laid_out(n_rows: int, levels: Ints, neighbours: Sequence[Ints]) -> Layout:
     joined = np.concatenate([np.empty(0, np.int64), *neighbours]).astype(np.int64)
     owner = np.repeat(np.arange(len(levels)), degrees)
     possible, strides = numbered(levels, owner, joined, offsets)
-    room = max(16, 2 << n_rows.bit_length())  # a hash table is at most half full
-    hashed = possible > min(room, DIRECT)
+    size = max(16, 2 << n_rows.bit_length())  # a hash table is at most half full
+    hashed = possible > min(size, DIRECT)
     strides[hashed[owner]] = 0
-    slots = -(-np.where(hashed, room, possible).astype(np.int64) // 16) * 16
+    slots = -(-np.where(hashed, size, possible).astype(np.int64) // 16) * 16
     sizes = np.where(hashed, n_rows, np.minimum(possible, n_rows)).astype(np.int64) + 1
     word, shift, fields = packing(levels)
     parts, words, masks = masked(hashed, word, fields, owner, joined)
@@ -41,7 +41,7 @@ def laid_out(n_rows: int, levels: Ints, neighbours: Sequence[Ints]) -> Layout:
         neighbours=joined,
         strides=strides.astype(np.int64),
         start=starts(slots),
-        mask=np.where(hashed, room - 1, -1).astype(np.int64),
+        mask=np.where(hashed, size - 1, -1).astype(np.int64),
         slots=np.zeros(int(slots.sum()), np.int32),
         sizes=sizes,
         counts_start=starts(sizes * levels),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ibmap.eda.stop import Stop
+from ibmap.eda.run import Stop
 from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap._random import RandomState, generator
 from ibmap.eda.checks import whole
 from ibmap.eda.maximize import maximize
-from ibmap.eda.stop import Stop
+from ibmap.eda.run import Stop
 from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]
@@ -36,7 +37,7 @@ def critical_population_size(
     repetitions: int = 10,
     generations: int = 1000,
     n_jobs: int = 1,
-    random_state: int = 0,
+    random_state: RandomState = None,
     **options: Any,
 ) -> CriticalSize:
     """Find the smallest population with which every run reaches the target.
@@ -55,20 +56,19 @@ def critical_population_size(
         Runs with each size, and how long each may take.
     n_jobs : int
         Processes that share the runs of a size; the result does not depend on it.
-    random_state : int
+    random_state : int, numpy.random.Generator or None
         Each run has a seed of its own, made of this one, the size and its number.
 
     Examples
     --------
     >>> from ibmap.eda.problems import onemax
-    >>> critical_population_size(onemax(8), 8, sizes=(4, 80), repetitions=3)[0]
+    >>> critical_population_size(onemax(8), 8, sizes=(4, 80), repetitions=3, random_state=0)[0]
     80
     """
     aim = target if target is not None else getattr(function, "optimum", None)
     if aim is None:
         raise RequestError("the optimum of this function is not known: pass target")
-    seed, jobs = whole(random_state, "random_state", 0), whole(n_jobs, "n_jobs", 1)
-    runs = whole(repetitions, "repetitions", 1)
+    seed, jobs, runs = _seed(random_state), whole(n_jobs, "n_jobs", 1), whole(repetitions, "repetitions", 1)
     stop = Stop(target=aim, generations=whole(generations, "generations", 1))
     failed: list[int] = []
     for size in checked_sizes(sizes):
@@ -79,6 +79,13 @@ def critical_population_size(
             return CriticalSize(size, fmean(needed), std, tuple(needed), tuple(failed))
         failed.append(size)
     return CriticalSize(None, None, None, (), tuple(failed))
+
+
+def _seed(random_state: RandomState) -> int:
+    """Return a seed as it is; otherwise one that the generator draws."""
+    if isinstance(random_state, np.random.Generator) or random_state is None:
+        return int(generator(random_state).integers(2**63))
+    return whole(random_state, "random_state", 0)
 
 
 def checked_sizes(sizes: Iterable[int]) -> list[int]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ibmap._random import RandomState
 from ibmap.eda.moa import MOA
-from ibmap.eda.stop import Stop
+from ibmap.eda.run import Stop
 from ibmap.errors import RequestError
 
 Ints = NDArray[np.int64]

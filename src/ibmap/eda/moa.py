@@ -1,20 +1,20 @@
 """MOA, the Markovianity optimisation algorithm, with any learner (paper, section 6)."""
 
 import math
+import pickle
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap._files import write_whole
 from ibmap._random import RandomState, generator
 from ibmap.eda import checks
 from ibmap.eda.conditionals import Conditionals, check_sampling
-from ibmap.eda.files import read_state, write_state
-from ibmap.eda.population import Population
-from ibmap.eda.record import Best, Record
-from ibmap.eda.stop import Stop
+from ibmap.eda.run import Best, Population, Record, Stop
 from ibmap.eda.structure import Structure, as_search, learn_structure
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
@@ -189,12 +189,27 @@ class MOA:
 
     def save(self, path: Any) -> None:
         """Write everything to a file (a pickle): :meth:`load` goes on as if nothing had happened."""
-        write_state(path, self)
+        try:
+            content = pickle.dumps(self)
+        except Exception as error:  # pickle raises errors of many kinds
+            raise RequestError(
+                f"cannot save: {error}; a learner or a cooling of your own must be a function of a module, "
+                "not one made inside another function or a lambda"
+            ) from None
+        write_whole(Path(path), content)
 
     @classmethod
     def load(cls, path: Any) -> "MOA":
         """Read what :meth:`save` wrote. As with every pickle, only open files that you trust."""
-        return read_state(path, cls)
+        try:
+            found = pickle.loads(Path(path).read_bytes())
+        except OSError as error:
+            raise RequestError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+        except Exception as error:  # a pickle that is damaged can raise anything
+            raise RequestError(f"{str(path)!r} holds no {cls.__name__}: {error}") from None
+        if not isinstance(found, cls):
+            raise RequestError(f"{str(path)!r} holds no {cls.__name__} but a {type(found).__name__}")
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the tables, which are counted again, and the clock of this process."""

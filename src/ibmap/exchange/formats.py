@@ -46,7 +46,7 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> str:
     for key, form in FORMATS.items():  # .adjacency.csv comes before .csv
         if text.endswith(form.suffixes):
             return key
-    raise RequestError(f"the name {str(path)!r} does not tell the format: name one of {', '.join(FORMATS)}")
+    raise RequestError(f"no format has the suffix of {str(path)!r}: name one of {', '.join(FORMATS)}")
 
 
 def dumps(source: Any, format: str = "json") -> str:

@@ -3,8 +3,7 @@
 from ibmap.experiments.claims import Case, Claim, Verdict
 from ibmap.experiments.experiment import Experiment, Landscape, Measure, Panels, Setup, Study
 from ibmap.experiments.registry import experiment_names, find_experiment
-from ibmap.experiments.results import Results, Summary
-from ibmap.experiments.rows import Row
+from ibmap.experiments.results import Results, Row, Summary
 from ibmap.experiments.runner import reproduce
 from ibmap.experiments.store import Store
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ibmap.experiments.results import ENOUGH, Results
-from ibmap.experiments.rows import Cell, cell_in_words
+from ibmap.experiments.results import ENOUGH, Cell, Results, cell_in_words
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not enough runs"
 

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from ibmap.experiments.claims import Case, compare
-from ibmap.experiments.results import Results
-from ibmap.experiments.rows import Cell, Grid, Value, cell_in_words, cells_of
+from ibmap.experiments.results import Cell, Grid, Results, Value, cell_in_words, cells_of
 
 Cases = Callable[[Results], list[Case]]
 Levels = Mapping[str, Sequence[Value]]

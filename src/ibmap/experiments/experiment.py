@@ -4,17 +4,45 @@ A *study* makes rows: every cell of its grid, so many times. An *experiment* is 
 or a table of the paper: several experiments may show the rows of one study, which is then run only once.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ibmap.experiments.claims import Claim
-from ibmap.experiments.rows import Cell, Grid, Measures, Value, cells_of
+from ibmap.experiments.results import Cell, Grid, Measures, Value, cells_of
 
 
 def equal_cost(cell: Cell) -> float:
     """Return the same cost for every cell."""
     return 0.0
+
+
+def seed_of(base: int, what: Mapping[str, object], repetition: int) -> int:
+    """Return the seed of a world: 63 bits of the SHA-256 of base, description and repetition as JSON.
+
+    It depends on what is run, never on the order in which it is run.
+
+    Parameters
+    ----------
+    base : int
+        The seed of the whole study.
+    what : mapping
+        What is drawn. Leave out what must not change it: the number of rows (a longer sample begins with
+        the shorter one) and the learner.
+    repetition : int
+        Which of the worlds of this kind.
+
+    Examples
+    --------
+    >>> seed_of(0, {"n": 100, "tau": 4}, 0) == seed_of(0, {"tau": 4, "n": 100}, 0)
+    True
+    >>> seed_of(0, {"n": 100, "tau": 4}, 0) == seed_of(0, {"n": 100, "tau": 4}, 1)
+    False
+    """
+    text = json.dumps([base, dict(what), repetition], sort_keys=True, separators=(",", ":"))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 @dataclass(frozen=True)

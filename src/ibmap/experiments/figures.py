@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ibmap.errors import RequestError
 from ibmap.experiments.experiment import Experiment, Landscape, Measure, Panels
-from ibmap.experiments.results import Results
-from ibmap.experiments.rows import SIGNS, Cell, Measures, Value, cell_in_words
+from ibmap.experiments.results import SIGNS, Cell, Measures, Results, Value, cell_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

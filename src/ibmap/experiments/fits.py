@@ -5,8 +5,8 @@ from functools import cache, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ibmap.experiments.rows import Measures, Value
-from ibmap.experiments.seeds import seed_of
+from ibmap.experiments.experiment import seed_of
+from ibmap.experiments.results import Measures, Value
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
@@ -102,13 +102,13 @@ def _warm(learner: str) -> Callable[..., Any]:
 
 def quality(learned: "Graph", truth: "Graph") -> Measures:
     """Return how far a graph is from the truth."""
-    from ibmap.metrics import f_measure, hamming
+    from ibmap.metrics import compare_edges, f_measure, hamming
 
-    shared = sum(truth.has_edge(x, y) for x, y in learned.edges)
+    edges = compare_edges(learned, truth)
     return {
         "hamming": hamming(learned, truth),
-        "false_positives": learned.n_edges - shared,
-        "false_negatives": truth.n_edges - shared,
+        "false_positives": len(edges.false),
+        "false_negatives": len(edges.missing),
         "f_independences": f_measure(learned, truth, of="independences")[2],
         "f_edges": f_measure(learned, truth, of="edges")[2],
     }

@@ -7,18 +7,18 @@ from ibmap.errors import RequestError
 from ibmap.experiments.experiment import Experiment
 
 _HOME = {
-    "random-hamming": "ibmap.experiments.random_views:HAMMING",
-    "random-fmeasure": "ibmap.experiments.random_views:FMEASURE",
-    "random-runtime": "ibmap.experiments.random_views:RUNTIME",
-    "ascents": "ibmap.experiments.ascents:ASCENTS",
-    "ising": "ibmap.experiments.ising:ISING",
-    "table-real": "ibmap.experiments.real_tables:TABLE_REAL",
-    "table-onemax": "ibmap.experiments.eda_tables:TABLE_ONEMAX",
-    "table-royal-road": "ibmap.experiments.eda_tables:TABLE_ROYAL_ROAD",
-    "mi-hamming": "ibmap.experiments.mi_hamming:MI_HAMMING",
-    "landscape-6": "ibmap.experiments.landscapes:LANDSCAPE_6",
-    "landscape-20": "ibmap.experiments.landscapes:LANDSCAPE_20",
-    "eda-problems": "ibmap.experiments.eda_problems:EDA_PROBLEMS",
+    "random-hamming": "ibmap.experiments.paper.random:HAMMING",
+    "random-fmeasure": "ibmap.experiments.paper.random:FMEASURE",
+    "random-runtime": "ibmap.experiments.paper.random:RUNTIME",
+    "ascents": "ibmap.experiments.paper.ascents:ASCENTS",
+    "ising": "ibmap.experiments.paper.ising:ISING",
+    "table-real": "ibmap.experiments.paper.real_tables:TABLE_REAL",
+    "table-onemax": "ibmap.experiments.paper.eda_tables:TABLE_ONEMAX",
+    "table-royal-road": "ibmap.experiments.paper.eda_tables:TABLE_ROYAL_ROAD",
+    "mi-hamming": "ibmap.experiments.paper.mi_hamming:MI_HAMMING",
+    "landscape-6": "ibmap.experiments.paper.landscape:LANDSCAPE_6",
+    "landscape-20": "ibmap.experiments.paper.landscape:LANDSCAPE_20",
+    "eda-problems": "ibmap.experiments.paper.eda_problems:EDA_PROBLEMS",
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from ibmap.errors import RequestError
 from ibmap.experiments import workers
 from ibmap.experiments.experiment import Setup, Study
-from ibmap.experiments.rows import Cell, Row, Value
+from ibmap.experiments.results import Cell, Row, Value
 from ibmap.experiments.store import Store, path_of
 
 Task = tuple[Cell, int]

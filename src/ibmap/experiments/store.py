@@ -6,15 +6,18 @@ which is dropped; anything else that cannot be read is an error, and nothing is 
 
 import json
 import os
+import platform
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ibmap import __version__
 from ibmap.errors import DataError, RequestError
 from ibmap.experiments.experiment import Study
-from ibmap.experiments.provenance import made_with
-from ibmap.experiments.rows import Row, Value
+from ibmap.experiments.results import Row, Value
 
 FORMAT = "ibmap experiment rows, 1"
 _BEGINNING = f'{{"format":"{FORMAT}"'.encode()
@@ -219,3 +222,28 @@ def _damaged(path: Path, number: int, why: str) -> DataError:
 
 def _foreign(path: Path) -> DataError:
     return DataError(f"{str(path)!r} is no file of rows that this version can read: it is left alone")
+
+
+@cache
+def _origin() -> tuple[tuple[str, str], ...]:
+    found = [("ibmap", __version__), ("python", platform.python_version())]
+    for package in ("numpy", "numba"):
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            found.append((package, "unknown"))
+    return (*found, ("machine", f"{os.cpu_count()} × {_processor()}"))
+
+
+def made_with() -> dict[str, str]:
+    """Return the versions that matter and the processor (for the wall times)."""
+    return dict(_origin())
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -14,7 +14,7 @@ from typing import Any
 
 from ibmap.errors import IbmapError, RequestError
 from ibmap.experiments.experiment import Setup, Study
-from ibmap.experiments.rows import Cell, Row
+from ibmap.experiments.results import Cell, Row
 
 Batch = list[tuple[Cell, int]]
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")

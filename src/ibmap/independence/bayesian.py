@@ -5,6 +5,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ibmap._text import one_of
 from ibmap._types import Floats, Ints
 from ibmap.data import Schema
 from ibmap.engines import Engine, MemoryEngine, Tables
@@ -16,6 +17,11 @@ from ibmap.kernels import questions as _questions
 from ibmap.kernels.bayes_model import Model, Scratch, fill_table
 from ibmap.kernels.cells import posteriors_of_tables
 from ibmap.kernels.records import Sets
+
+PRIOR_COUNTS = ("ones", "consistent", "jeffreys", "bdeu")
+COMBINATIONS = ("slices", "global")
+SLICES = ("observed", "all")
+TIES = ("independent", "dependent")
 
 COUNTS = 1 << 16  #: counts that are made before they are scored
 BUFFER = 1 << 14  #: numbers that merging slices may take without allocating
@@ -89,14 +95,12 @@ class BayesianTest:
         Rows in the memory of this process are counted and scored by compiled kernels in one go.
         """
         for option, values in (
-            ("combine", ("slices", "global")),
-            ("slices", ("observed", "all")),
-            ("ties", ("independent", "dependent")),
+            ("combine", COMBINATIONS),
+            ("slices", SLICES),
+            ("ties", TIES),
         ):
             if getattr(self, option) not in values:
-                raise RequestError(
-                    f"{option} must be {' or '.join(map(repr, values))}, not {getattr(self, option)!r}"
-                )
+                raise RequestError(f"{option} must be {one_of(values)}, not {getattr(self, option)!r}")
         if isinstance(engine, MemoryEngine):
             return CompiledBayesianTest(self, engine)
         return BoundBayesianTest(self, engine)
@@ -251,17 +255,16 @@ def _prior_counts(choice: str | float, rows: Floats, columns: Floats) -> tuple[F
     """Return γ and α for every I × J table: prior count of a cell, and of a level of the first variable."""
     ones = np.ones_like(rows)
     if isinstance(choice, str):
-        named = {
+        if choice not in PRIOR_COUNTS:
+            raise RequestError(
+                f"prior_counts must be a positive number or one of {', '.join(PRIOR_COUNTS)}, not {choice!r}"
+            )
+        return {
             "ones": (ones, ones),
             "consistent": (ones, columns),
             "jeffreys": (ones / 2, ones / 2),
             "bdeu": (1 / (rows * columns), 1 / rows),
-        }
-        if choice not in named:
-            raise RequestError(
-                f"prior_counts must be a positive number or one of {', '.join(named)}, not {choice!r}"
-            )
-        return named[choice]
+        }[choice]
     if not isinstance(choice, int | float | np.number) or not 0 < choice < np.inf:
         raise RequestError(f"prior_counts must be positive, or a name, not {choice!r}")
     return choice * ones, choice * ones

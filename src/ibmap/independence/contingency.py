@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._text import one_of
 from ibmap.engines import Tables
 from ibmap.errors import RequestError
 from ibmap.independence.base import Answers, TableTest
@@ -10,6 +11,8 @@ from ibmap.kernels.contingency import statistics_of_tables
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+DEGREES_OF_FREEDOM = ("adjusted", "full")
 
 
 class _ClassicalTest(TableTest):
@@ -41,8 +44,8 @@ class _ClassicalTest(TableTest):
         """Answer one question per table."""
         from scipy.special import chdtrc
 
-        if self.dof not in ("adjusted", "full"):
-            raise RequestError(f"dof must be 'adjusted' or 'full', not {self.dof!r}")
+        if self.dof not in DEGREES_OF_FREEDOM:
+            raise RequestError(f"dof must be {one_of(DEGREES_OF_FREEDOM)}, not {self.dof!r}")
         if not 0 < self.alpha < 1:
             raise RequestError(f"alpha must lie between 0 and 1, not {self.alpha}")
         out = statistics_of_tables(tables.start, tables.cells, int(cardinalities.max()))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._parallel import n_threads, result_of
+from ibmap._text import one_of
 from ibmap._types import Ints
 from ibmap.data import Schema
 from ibmap.engines import Source, as_engine
@@ -19,6 +20,7 @@ from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.results.learned import Learned, learned_from
 from ibmap.results.provenance import Provenance
 
+SYMMETRIES = ("or", "and")  #: an edge needs one end, or both
 TIE = 1e-9  #: rounding must not decide: strengths that are closer than this are equal
 
 
@@ -71,8 +73,8 @@ def learn_locally(
 
 def check_symmetry(symmetry: str) -> None:
     """Refuse what is neither "or" nor "and"."""
-    if symmetry not in ("or", "and"):
-        raise RequestError(f"symmetry must be 'or' or 'and', not {symmetry!r}")
+    if symmetry not in SYMMETRIES:
+        raise RequestError(f"symmetry must be {one_of(SYMMETRIES)}, not {symmetry!r}")
 
 
 def joined(neighbourhoods: Iterable[Sequence[int]], n: int, symmetry: str) -> Ints:

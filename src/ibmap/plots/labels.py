@@ -41,7 +41,7 @@ def sides(graph: Graph, points: Any, texts: Sequence[str], size: float) -> list[
 
 
 def _box(point: Sequence[float], text: str, size: float, above: bool) -> Box:
-    """Return the room that a text takes, for letters of common width."""
+    """Return the space that a text takes, for letters of common width."""
     half, height = 0.3 * size * len(text), 1.2 * size
     bottom = point[1] + GAP if above else point[1] - GAP - height
     return point[0] - half, point[0] + half, bottom, bottom + height

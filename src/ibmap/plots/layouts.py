@@ -13,6 +13,7 @@ from ibmap.plots.stress import path_lengths, stress_layout
 Place = Mapping[str, Sequence[float]]
 Layout = str | Place | Callable[[Any], Place]
 
+LAYOUTS = ("packed", "spring", "circular", "kamada_kawai", "shell")  #: and all others of networkx
 LARGE = 300  #: components of more variables are drawn by springs, which are faster
 
 
@@ -31,7 +32,7 @@ def places_of(graph: Graph, layout: Layout, seed: int) -> Place:
         return layout(theirs)
     function: Callable[..., Place] | None = getattr(nx, f"{layout}_layout", None)
     if function is None:
-        raise RequestError(f"unknown layout {layout!r}: packed, spring, circular, kamada_kawai, shell, ...")
+        raise RequestError(f"unknown layout {layout!r}: {', '.join(LAYOUTS)}, ...")
     try:
         return function(theirs, seed=seed) if layout in ("spring", "random") else function(theirs)
     except (nx.NetworkXException, TypeError, ValueError, AttributeError) as error:

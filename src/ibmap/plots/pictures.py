@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ibmap.errors import RequestError
 from ibmap.exchange.network import as_network
 from ibmap.graph import Graph
+from ibmap.metrics import compare_edges
 from ibmap.plots.labels import GAP, sides
 from ibmap.plots.layouts import Layout, Place, places_of
 
@@ -96,9 +97,7 @@ def plot_comparison(
     found = mine.permute(true.names)
     both = Graph(true.names, [*true.edges, *found.edges])
     places = places_of(both, layout, seed)
-    right = [edge for edge in true.edges if found.has_edge(*edge)]
-    false = [edge for edge in found.edges if not true.has_edge(*edge)]
-    missing = [edge for edge in true.edges if not found.has_edge(*edge)]
+    right, false, missing = compare_edges(found, true)
     words = [f"{len(edges)} {word}" for edges, word in zip((right, false, missing), labels, strict=True)]
     _lines(axes, places, right, widths=1.8, color=ACCENT, label=words[0])
     _lines(axes, places, false, widths=1.8, color=WRONG, label=words[1])
@@ -161,7 +160,7 @@ def _steps(history: Any) -> list[tuple[bool, float, float]]:
 
 
 def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
-    """Return the axes to draw in; a new figure has room for the names of all variables."""
+    """Return the axes to draw in; a new figure has space for the names of all variables."""
     if ax is None:
         try:
             from matplotlib import pyplot

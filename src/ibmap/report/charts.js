@@ -61,7 +61,7 @@ function drawHistogram() {
   const kinds = [
     { kind: "edge", tint: colour("edge") },
     { kind: "near miss", tint: colour("miss") },
-    { kind: "not joined", tint: colour("faint") },
+    { kind: "not adjacent", tint: colour("faint") },
   ];
   const heights = new Array(BINS).fill(0),
     bars = [];

@@ -48,7 +48,7 @@ def write_report(
         The file to write.
     support : Bootstrap, Support or path, optional
         A fitted :class:`ibmap.Bootstrap` of the same table and learner, or the folder of ``ibmap bootstrap
-        --out``: how often each edge came back is shown beside its posterior.
+        --out``: the frequency of each edge is shown beside its posterior.
     overwrite : bool
         Whether a file that is there may be replaced.
     """

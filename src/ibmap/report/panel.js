@@ -55,12 +55,12 @@ function aboutVariable(i) {
       "p",
       {},
       edges.length
-        ? `Its blanket: ${counted(data.degrees[i], "variable")}. Once ${data.degrees[i] === 1 ? "it is" : "they are"} known, all others say nothing more about it in this network.`
-        : "It has no edge: in this network the others say nothing about it.",
+        ? `Its blanket: ${counted(data.degrees[i], "variable")}. Once ${data.degrees[i] === 1 ? "it is" : "they are"} known, it is independent of all others in this network.`
+        : "It has no edge: in this network it is independent of all others.",
     ),
     edges.length ? neighbourTable(i, edges) : null,
     cut ? element("p", { class: "faint" }, `${counted(cut, "more edge")} of it are not on this page.`) : null,
-    misses.length ? element("h4", {}, "Not joined, but nearest to it") : null,
+    misses.length ? element("h4", {}, "Not adjacent, but closest to it") : null,
     misses.length ? neighbourTable(i, misses) : null,
   ];
 }
@@ -116,7 +116,7 @@ function aboutPair(k) {
     element(
       "p",
       {},
-      pairs.edge[k] ? "They are joined" : `They are not joined${isMiss(k) ? " (a near miss)" : ""}`,
+      pairs.edge[k] ? "They are adjacent" : `They are not adjacent${isMiss(k) ? " (a near miss)" : ""}`,
       ...(posterior === null ? ["."] : ["; posterior of an edge: ", number(`${probability(posterior)}.`)]),
     ),
     posterior === null ? null : element("p", {}, ...view(k, x, y)),
@@ -124,12 +124,12 @@ function aboutPair(k) {
     ...ascents(k).map((line) => element("p", {}, line)),
     pairs.support[k] === null
       ? null
-      : element("p", {}, `The edge came back in ${percent(pairs.support[k])} of the replicates.`),
+      : element("p", {}, `Edge frequency: ${percent(pairs.support[k])} of the resampled tables have this edge.`),
     ...countsOf(k),
   ];
 }
 
-/** What one end says: the probability that it depends on the other, given its other neighbours. */
+/** The view of one end: the probability that it depends on the other, given its other neighbours. */
 function view(k, i, j) {
   const given = blanket(i)
     .map((edge) => other(edge, i))

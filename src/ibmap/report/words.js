@@ -41,7 +41,7 @@ const link = (what, act = () => {}) =>
   element("button", { type: "button", class: "link", onclick: act }, what);
 const number = (text) => element("span", { class: "number" }, text);
 
-/** The log posterior of an edge: the mean of what its two ends say; null for learners that only decide. */
+/** The log posterior of an edge: the mean of the log posteriors of its two ends; null for learners that only decide. */
 const logPosterior = (k) => (pairs.xy[k] === null ? null : (pairs.xy[k] + pairs.yx[k]) / 2);
 
 function probability(logP) {
@@ -88,7 +88,7 @@ function strength(k) {
 const hasPosteriors = pairs.xy.some((log) => log !== null);
 const measured = () => state.measure === "support" || hasPosteriors;
 const isMiss = (k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2;
-const kindOf = (k) => (pairs.edge[k] ? "edge" : isMiss(k) ? "near miss" : "not joined");
+const kindOf = (k) => (pairs.edge[k] ? "edge" : isMiss(k) ? "near miss" : "not adjacent");
 const isPair = (k) => state.picked?.kind === "pair" && state.picked.index === k;
 
 /** Whether a pair is drawn: an edge, or a near miss, above the bound. */

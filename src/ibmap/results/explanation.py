@@ -52,7 +52,7 @@ class View:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why two variables are joined, or not.
+    """Why two variables are adjacent, or not.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Explanation:
 
     def words(self) -> str:
         """Return the explanation in a few sentences."""
-        head = f"{self.x} and {self.y} are {'joined' if self.joined else 'not joined'}"
+        head = f"{self.x} and {self.y} are {'adjacent' if self.joined else 'not adjacent'}"
         if self._told:
             head += f" because the edge was {self._told}"
         if self.log_posterior is not None:
@@ -189,7 +189,7 @@ def explain(
     >>> from ibmap.learners import ibmap_hc
     >>> data = load({"a": [0, 0, 1, 1] * 20, "b": [0, 0, 1, 1] * 20, "c": [0, 1] * 40})
     >>> print(explain(data, ibmap_hc(data), "a", "c").words())
-    a and c are not joined; posterior of an edge: 0.173.
+    a and c are not adjacent; posterior of an edge: 0.173.
     a is independent of c given b: P = 0.896.
     c is independent of a (no other neighbours): P = 0.712.
     The search never flipped this pair.

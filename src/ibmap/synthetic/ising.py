@@ -6,12 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._random import RandomState, generator
+from ibmap._text import one_of
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.synthetic.gibbs import SWEEPS, sample
 from ibmap.synthetic.pairwise import PairwiseModel
 from ibmap.synthetic.world import World
 
+BOUNDARIES = ("open", "periodic")
+COUPLINGS = ("ferromagnetic", "plus-minus", "gaussian")
 STRENGTH = 0.25  #: log-odds ratio 1, as in the random networks; a large square lattice is critical at 0.4407
 _LONGEST = 2  # a full rectangle may be so many times as long as wide
 
@@ -78,8 +81,8 @@ def ising_lattice(
     >>> ising_lattice(12).graph, ising_lattice(12, boundary="periodic").graph
     (Graph(12 variables, 17 edges), Graph(12 variables, 24 edges))
     """
-    if boundary not in ("open", "periodic"):
-        raise RequestError(f"unknown boundary {boundary!r}: use 'open' or 'periodic'")
+    if boundary not in BOUNDARIES:
+        raise RequestError(f"unknown boundary {boundary!r}: use {one_of(BOUNDARIES)}")
     if not (np.isfinite(strength) and np.isfinite(field)):
         raise RequestError(f"strength and field must be finite: got {strength} and {field}")
     rng = generator(random_state)
@@ -101,7 +104,7 @@ def simulate_ising(
     field: float = 0.0,
     sweeps: int = SWEEPS,
     thin: int | None = None,
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
 ) -> World:
     """Build an Ising model on a lattice, and draw rows from it.
 
@@ -114,7 +117,7 @@ def simulate_ising(
 
     Examples
     --------
-    >>> simulate_ising(30, 100, couplings="plus-minus")
+    >>> simulate_ising(30, 100, couplings="plus-minus", random_state=0)
     World(100 rows, Graph(30 variables, 49 edges))
     """
     rng = generator(random_state)
@@ -152,4 +155,4 @@ def _unit_couplings(kind: str, n_edges: int, rng: np.random.Generator) -> NDArra
         return rng.choice([-1.0, 1.0], size=n_edges)
     if kind == "gaussian":
         return rng.standard_normal(n_edges)
-    raise RequestError(f"unknown couplings {kind!r}: use 'ferromagnetic', 'plus-minus' or 'gaussian'")
+    raise RequestError(f"unknown couplings {kind!r}: use {one_of(COUPLINGS)}")

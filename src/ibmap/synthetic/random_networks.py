@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._random import RandomState, generator
+from ibmap._text import one_of
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.synthetic.factors import MOST_LEVELS, FactorModel
@@ -11,6 +12,7 @@ from ibmap.synthetic.gibbs import SWEEPS, Model, sample
 from ibmap.synthetic.pairwise import PairwiseModel
 from ibmap.synthetic.world import World
 
+POTENTIALS = ("random", "symmetric")
 _SIGNS = np.array([1.0, -1.0, -1.0, 1.0])  # of log φ00, φ01, φ10, φ11 in the log-odds ratio
 
 
@@ -56,8 +58,8 @@ def random_network(
     >>> model.graph
     Graph(10 variables, 15 edges)
     """
-    if potentials not in ("random", "symmetric"):
-        raise RequestError(f"unknown potentials {potentials!r}: use 'random' or 'symmetric'")
+    if potentials not in POTENTIALS:
+        raise RequestError(f"unknown potentials {potentials!r}: use {one_of(POTENTIALS)}")
     if not np.isfinite(log_odds):
         raise RequestError(f"log_odds must be finite, not {log_odds}")
     if not 2 <= levels <= MOST_LEVELS:
@@ -85,7 +87,7 @@ def simulate_random(
     log_odds: float = 1.0,
     sweeps: int = SWEEPS,
     thin: int | None = None,
-    random_state: RandomState = 0,
+    random_state: RandomState = None,
 ) -> World:
     """Draw a random network, and rows from it.
 

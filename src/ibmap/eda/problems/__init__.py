@@ -2,8 +2,8 @@
 
 from ibmap.eda.problems.additive import additive
 from ibmap.eda.problems.blocks import leading_ones, onemax, royal_road, trap
-from ibmap.eda.problems.landscapes import max_cut, nk_landscape, spin_glass
 from ibmap.eda.problems.problem import Problem
+from ibmap.eda.problems.random import max_cut, nk_landscape, spin_glass
 from ibmap.eda.problems.registry import make_problem, problem_names
 
 __all__ = [

@@ -52,7 +52,7 @@ def leading_ones(n: int) -> Problem:
     return Problem("leading-ones", size, _leading_ones, float(size), Graph.complete(variables(size)))
 
 
-def trap(n: int, k: int = 5, *, shuffled: bool = False, random_state: RandomState = 0) -> Problem:
+def trap(n: int, k: int = 5, *, shuffled: bool = False, random_state: RandomState = None) -> Problem:
     """Concatenated deceptive traps: a block of k ones is worth k, else k - 1 less its ones.
 
     Within a block every step towards all zeros pays, and leads away from the optimum.

@@ -6,11 +6,11 @@ from typing import Any
 
 from ibmap._random import RandomState
 from ibmap.eda.problems.blocks import leading_ones, onemax, royal_road, trap
-from ibmap.eda.problems.landscapes import max_cut, nk_landscape, spin_glass
 from ibmap.eda.problems.problem import Problem
+from ibmap.eda.problems.random import max_cut, nk_landscape, spin_glass
 from ibmap.errors import RequestError
 
-_PROBLEMS: dict[str, Callable[..., Problem]] = {
+PROBLEMS: dict[str, Callable[..., Problem]] = {
     "onemax": onemax,
     "royal-road": royal_road,
     "leading-ones": leading_ones,
@@ -23,10 +23,10 @@ _PROBLEMS: dict[str, Callable[..., Problem]] = {
 
 def problem_names() -> tuple[str, ...]:
     """Return the names."""
-    return tuple(_PROBLEMS)
+    return tuple(PROBLEMS)
 
 
-def make_problem(name: str, n: int, /, *, random_state: RandomState = 0, **options: Any) -> Problem:
+def make_problem(name: str, n: int, /, *, random_state: RandomState = None, **options: Any) -> Problem:
     """Make a problem of n bits; ``random_state`` draws what is random about it, if anything.
 
     Examples
@@ -38,9 +38,9 @@ def make_problem(name: str, n: int, /, *, random_state: RandomState = 0, **optio
         ...
     ibmap.errors.RequestError: onemax has no option 'gamma'
     """
-    if name not in _PROBLEMS:
-        raise RequestError(f"unknown problem {name!r}; there are {', '.join(_PROBLEMS)}")
-    make = _PROBLEMS[name]
+    if name not in PROBLEMS:
+        raise RequestError(f"unknown problem {name!r}; there are {', '.join(PROBLEMS)}")
+    make = PROBLEMS[name]
     parameters = signature(make).parameters
     known = [option for option in parameters if option not in ("n", "random_state")]
     for option in options:

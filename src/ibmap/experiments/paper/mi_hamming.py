@@ -5,8 +5,7 @@ from collections.abc import Callable
 from ibmap.experiments.claims import Case, Claim, compare
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
 from ibmap.experiments.fits import EMPTY, RANDOM, fit, quality, random_world
-from ibmap.experiments.results import Results
-from ibmap.experiments.rows import Cell, Measures, cell_in_words
+from ibmap.experiments.results import Cell, Measures, Results, cell_in_words
 
 IBMAP, ANY_MI, BEST_MI = "ibmap-hc", "mi", "mi (k = τ)"
 PRINTED = {("mi", 2): 132, ("mi", 4): 233, ("mi", 8): 395, (IBMAP, 2): 75, (IBMAP, 4): 143, (IBMAP, 8): 388}

@@ -4,11 +4,10 @@ from functools import lru_cache
 
 from ibmap.experiments.claims import Claim
 from ibmap.experiments.comparisons import slowest_convergence, versus
-from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
+from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study, seed_of
 from ibmap.experiments.fits import TEST, Sampled, bayesian, fit, quality, sampled
-from ibmap.experiments.random_study import LEARNERS, ROWS
-from ibmap.experiments.rows import Cell, Measures, cells_of
-from ibmap.experiments.seeds import seed_of
+from ibmap.experiments.paper.random import LEARNERS, ROWS
+from ibmap.experiments.results import Cell, Measures, cells_of
 
 
 @lru_cache(maxsize=2)

@@ -11,12 +11,12 @@ from ibmap.synthetic import ising_lattice
 _EQUAL, _UNEQUAL = np.array([1.0, 0.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0, 0.0])
 
 
-def nk_landscape(n: int, k: int = 2, *, random_state: RandomState = 0) -> Problem:
+def nk_landscape(n: int, k: int = 2, *, random_state: RandomState = None) -> Problem:
     """Nearest-neighbour NK: each bit and the k that follow it (in a ring) have a table of uniform numbers.
 
     Examples
     --------
-    >>> nk_landscape(12, 2).graph
+    >>> nk_landscape(12, 2, random_state=0).graph
     Graph(12 variables, 24 edges)
     """
     size = check_size(n, "nk")
@@ -27,14 +27,14 @@ def nk_landscape(n: int, k: int = 2, *, random_state: RandomState = 0) -> Proble
     return additive("nk", size, scopes, generator(random_state).random((size, 2 ** (k + 1))))
 
 
-def spin_glass(n: int, *, boundary: str = "open", random_state: RandomState = 0) -> Problem:
+def spin_glass(n: int, *, boundary: str = "open", random_state: RandomState = None) -> Problem:
     """Ising spin glass: spins on a lattice, couplings +1 or -1 at random; minus the energy is maximised.
 
     The optimum is exact where the lattice is narrow enough: sides up to 19 if open, 9 if periodic.
 
     Examples
     --------
-    >>> spin_glass(9)
+    >>> spin_glass(9, random_state=0)
     Problem(spin-glass, 9 bits, 12 interactions, optimum 8)
     """
     size = check_size(n, "spin-glass")
@@ -45,12 +45,12 @@ def spin_glass(n: int, *, boundary: str = "open", random_state: RandomState = 0)
     return additive("spin-glass", size, model.graph.pairs, tables)
 
 
-def max_cut(n: int, degree: float = 3.0, *, random_state: RandomState = 0) -> Problem:
+def max_cut(n: int, degree: float = 3.0, *, random_state: RandomState = None) -> Problem:
     """Cut a random graph with n · degree / 2 edges in two: count the edges between the parts.
 
     Examples
     --------
-    >>> max_cut(20)
+    >>> max_cut(20, random_state=0)
     Problem(max-cut, 20 bits, 30 interactions, optimum 27)
     """
     size = check_size(n, "max-cut")

@@ -4,7 +4,7 @@ from ibmap.experiments.claims import Claim
 from ibmap.experiments.comparisons import sublinear
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
 from ibmap.experiments.fits import RANDOM, fit, quality, random_world
-from ibmap.experiments.rows import Cell, Measures
+from ibmap.experiments.results import Cell, Measures
 
 SIZES = (4, 12, 16, 20, 24, 30, 50, 75, 100, 200, 500)
 

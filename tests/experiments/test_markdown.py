@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from ibmap.errors import RequestError
-from ibmap.experiments import Results, Row, figures, find_experiment, page, report, reproduce
-from ibmap.experiments.rows import cells_of
+from ibmap.experiments import Results, Row, figures, find_experiment, markdown, reproduce
+from ibmap.experiments.results import cells_of
 from ibmap.experiments.store import path_of, read
 from tests.toys import EXPERIMENT, STUDY
 
@@ -22,7 +22,7 @@ def content(tmp_path):
 
 
 def test_the_table_has_means_and_deviations(content):
-    table = report.markdown_table(EXPERIMENT, Results(content.rows), EXPERIMENT.measures[0]).splitlines()
+    table = markdown.markdown_table(EXPERIMENT, Results(content.rows), EXPERIMENT.measures[0]).splitlines()
     assert table[0] == "| n | slow | fast |"
     assert table[2:] == [
         "| 2 | 4.0 ± 1.0 | 3.0 ± 1.0 |",
@@ -33,28 +33,28 @@ def test_the_table_has_means_and_deviations(content):
 
 def test_the_papers_numbers_stand_beside_ours(content):
     printed = replace(EXPERIMENT, printed=lambda cell, measure: 9.5 if cell["learner"] == "slow" else None)
-    assert "| 2 | 4.0 ± 1.0 (9.5) | 3.0 ± 1.0 |" in report.markdown_table(
+    assert "| 2 | 4.0 ± 1.0 (9.5) | 3.0 ± 1.0 |" in markdown.markdown_table(
         printed, Results(content.rows), EXPERIMENT.measures[0]
     )
-    rows = list(csv.DictReader(io.StringIO(report.csv_table(printed, Results(content.rows)))))
+    rows = list(csv.DictReader(io.StringIO(markdown.csv_table(printed, Results(content.rows)))))
     assert rows[0]["hamming_paper"] == "9.5"
 
 
 def test_the_csv_has_a_line_per_cell(content):
-    rows = list(csv.DictReader(io.StringIO(report.csv_table(EXPERIMENT, Results(content.rows)))))
+    rows = list(csv.DictReader(io.StringIO(markdown.csv_table(EXPERIMENT, Results(content.rows)))))
     assert len(rows) == 6
     first = {"n": "2", "learner": "slow", "repetitions": "3", "hamming_mean": "4", "hamming_std": "1"}
     assert rows[0] == first
 
 
 def test_the_checklist_says_what_holds_and_what_does_not(content):
-    text = report.checklist(EXPERIMENT, Results(content.rows))
+    text = markdown.checklist(EXPERIMENT, Results(content.rows))
     assert "✔ **holds**: “fast is better”. Ours: true in 3 of 3 cases" in text
     assert "✘ **does not hold**: “slow is better” (indeed). Ours: true in 0 of 3 cases; worst" in text
 
 
 def test_what_was_run(content):
-    text = report.what_was_run(EXPERIMENT, content)
+    text = markdown.what_was_run(EXPERIMENT, content)
     assert "Cells: 6 of 6 (n: 2, 3, 5; learner: slow, fast); repetitions: 3 of 3." in text
     assert "Settings: seed = 0, pause = 0.0, mishap = none." in text
     assert "Made with ibmap " in text
@@ -92,15 +92,15 @@ def test_without_matplotlib_there_is_advice(content, monkeypatch):
 
 @pytest.fixture
 def toys_only(monkeypatch):
-    monkeypatch.setattr(page, "experiment_names", lambda: ("toy",))
-    monkeypatch.setattr(page, "find_experiment", lambda name: EXPERIMENT)
+    monkeypatch.setattr(markdown, "experiment_names", lambda: ("toy",))
+    monkeypatch.setattr(markdown, "find_experiment", lambda name: EXPERIMENT)
 
 
 def test_the_page_shows_everything_and_does_not_change_by_itself(tmp_path, toys_only):
     reproduce(STUDY, tmp_path)
     reproduce(STUDY, tmp_path / "other-seed", settings={"seed": 5}, repetitions=3)
-    made = page.make_page(tmp_path, "reproduction")
-    assert made == page.make_page(tmp_path, "reproduction")
+    made = markdown.make_page(tmp_path, "reproduction")
+    assert made == markdown.make_page(tmp_path, "reproduction")
     assert "## toy\n" in made.text
     assert "## toy-other-seed\n" in made.text
     assert "| [toy](#toy) | 1 | 1 | 0 |" in made.text
@@ -113,11 +113,11 @@ def test_the_page_shows_everything_and_does_not_change_by_itself(tmp_path, toys_
 def test_without_matplotlib_the_page_has_no_figures(tmp_path, toys_only, monkeypatch):
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
     reproduce(STUDY, tmp_path)
-    made = page.make_page(tmp_path, "reproduction")
+    made = markdown.make_page(tmp_path, "reproduction")
     assert list(made.files) == ["toy.csv"]
     assert "![" not in made.text
 
 
 def test_a_page_of_nothing_is_refused(tmp_path, toys_only):
     with pytest.raises(RequestError, match="there are no rows in"):
-        page.make_page(tmp_path, "reproduction")
+        markdown.make_page(tmp_path, "reproduction")

@@ -6,10 +6,8 @@ from time import perf_counter
 from typing import NamedTuple
 
 from ibmap.experiments.claims import Case, Claim, compare
-from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
-from ibmap.experiments.results import Results
-from ibmap.experiments.rows import Cell, Measures, Value
-from ibmap.experiments.seeds import seed_of
+from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study, seed_of
+from ibmap.experiments.results import Cell, Measures, Results, Value
 
 MOA, MOA_IBMAP, NO_EDGES = "MOA", "MOA'", "no edges"
 CLOSE = 0.05  #: a saving of 75 % is still read as "80 % fewer"

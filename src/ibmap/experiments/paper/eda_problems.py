@@ -5,9 +5,8 @@ from statistics import fmean
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
-from ibmap.experiments.rows import Cell, Measures
-from ibmap.experiments.seeds import seed_of
+from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study, seed_of
+from ibmap.experiments.results import Cell, Measures
 
 if TYPE_CHECKING:
     from ibmap.eda import Problem

@@ -1,27 +1,6 @@
-"""Words for users that more than one file needs."""
-
-from collections.abc import Iterable, Sequence
+"""What is refused in a column whatever the options, in words."""
 
 from ibmap.errors import DataError
-
-
-def listing(names: Iterable[object], at_most: int = 5) -> str:
-    """Return names in quotes, the first few of them when there are many.
-
-    Examples
-    --------
-    >>> listing(["a", "b"])
-    "'a', 'b'"
-    >>> listing("abcdefg", at_most=3)
-    "'a', 'b', 'c' and 4 more"
-    """
-    return first_few([repr(name) for name in names], at_most)
-
-
-def first_few(words: Sequence[str], at_most: int = 5) -> str:
-    """Return words in a row, the first few of them when there are many."""
-    rest = len(words) - at_most
-    return ", ".join(words) if rest <= 0 else f"{', '.join(words[:at_most])} and {rest} more"
 
 
 def wrong_type(name: str, kind: str) -> DataError:

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ibmap.errors import DataWarning
 from ibmap.experiments.claims import Case, Claim
-from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
+from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study, seed_of
 from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, TEST, bayesian, fit
-from ibmap.experiments.results import Results
-from ibmap.experiments.rows import Cell, Measures
-from ibmap.experiments.seeds import seed_of
+from ibmap.experiments.results import Cell, Measures, Results
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData

@@ -9,11 +9,9 @@ from ibmap.data import CategoricalData
 from ibmap.experiments import all_structures
 from ibmap.experiments.claims import Case, Claim
 from ibmap.experiments.comparisons import falls
-from ibmap.experiments.experiment import Experiment, Landscape, Measure, Setup, Study
+from ibmap.experiments.experiment import Experiment, Landscape, Measure, Setup, Study, seed_of
 from ibmap.experiments.fits import RANDOM, Sampled, fit, random_world
-from ibmap.experiments.results import ENOUGH, Results
-from ibmap.experiments.rows import Cell, Measures, cell_in_words, cells_of
-from ibmap.experiments.seeds import seed_of
+from ibmap.experiments.results import ENOUGH, Cell, Measures, Results, cell_in_words, cells_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

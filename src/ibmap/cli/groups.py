@@ -1,0 +1,78 @@
+"""Groups of options: a verb takes dataclasses, the command line has their fields.
+
+The fields carry typer's annotations. :func:`expanded` makes the command that typer sees; a :class:`Verb`
+puts the names of registries into its help.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from typing import Any
+
+from typer.core import TyperCommand
+
+from ibmap._text import listed
+from ibmap.cli.registries import Names
+
+
+def expanded(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return a verb whose groups (parameters that are dataclasses) are replaced by their fields.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Size:
+    ...     width: int = 1
+    ...     height: int = 2
+    >>> def area(name: str, size: Size) -> None:
+    ...     print(name, size.width * size.height)
+    >>> inspect.signature(expanded(area))
+    <Signature (*, name: str, width: int = 1, height: int = 2) -> None>
+    >>> expanded(area)(name="field", width=3)
+    field 6
+    """
+    before = inspect.signature(verb)
+    groups: dict[str, Any] = {
+        name: p.annotation for name, p in before.parameters.items() if is_dataclass(p.annotation)
+    }
+    after: list[inspect.Parameter] = []
+    for name, parameter in before.parameters.items():
+        options = _options(groups[name]) if name in groups else [parameter]
+        after += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
+    signature = before.replace(parameters=after)  # raises if two groups have the same field
+
+    @wraps(verb)
+    def command(**given: Any) -> None:
+        bound = signature.bind(**given)
+        bound.apply_defaults()
+        options = dict(bound.arguments)
+        for name, group in groups.items():
+            options[name] = group(**{field.name: options.pop(field.name) for field in fields(group)})
+        verb(**options)
+
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {option.name: option.annotation for option in after}
+    return command
+
+
+def _options(group: Any) -> list[inspect.Parameter]:
+    """Return the fields of a group as parameters: those of its constructor."""
+    return list(inspect.signature(group).parameters.values())
+
+
+class Verb(TyperCommand):
+    """A command whose help names what is in the registries, where its texts have ``{learners}`` and the like.
+
+    ``{files}`` is what the verb writes: ``FILES`` of its module.
+    """
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        module = sys.modules[self.callback.__module__]
+        names = Names(files=listed(getattr(module, "FILES", ("files",))))
+        for option in self.params:
+            option.help = option.help and option.help.format_map(names)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
