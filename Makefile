@@ -9,7 +9,7 @@ JOBS ?= 2
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow test-oldest lint docs bench clean
 
 demo: $(VENV)/.core
 	@echo "Learning; the first run compiles for a while."
@@ -21,22 +21,52 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow
 
+# The oldest supported versions (constraints-oldest.txt). What meets a library: tables, kernels, learners, formats,
+# pictures, the command line. Left out: what is only built upon that (optimisation, experiments, worlds, the tutorial),
+# the browser, tests that start many processes, and what those versions cannot do:
+#   scikit-learn 1.6: its own check_positive_only_tag subtracts a float from integers, in place
+#   typer 0.12: help loads rich; click 8.1: a group without a verb is no error
+#   polars 1.10: integers beyond 64 bits in text files are an error
+OLDEST := .venv-oldest
+OLDEST_WITHOUT := eda experiments synthetic report/test_browser.py report/test_picking.py report/test_odd_results.py \
+  cli/test_interrupt.py cli/test_optimize.py cli/test_reproduce.py cli/test_bootstrap.py learners/test_laws.py \
+  learners/test_rivals.py learners/test_checkpoint.py test_tutorial.py test_examples.py test_reference.py
+OLDEST_CANNOT := positive_only_tag or help_imports_nothing_heavy or usage_errors_leave_with_2 or long_integers \
+  or 99999999999999999999
+
+test-oldest: $(OLDEST)/.test
+	NUMBA_CACHE_DIR="$(CURDIR)/$(OLDEST)/numba" $(OLDEST)/bin/python -m pytest -n $(JOBS) -q \
+	  -W "ignore:Downcasting object dtype:FutureWarning" -k "not ($(OLDEST_CANNOT))" \
+	  tests $(OLDEST_WITHOUT:%=--ignore=tests/%)
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+# The API reference and the pages of the repository; a reference that leads nowhere is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/site/pages.py build/docs/source
+	$(BIN)/python -m sphinx -q -n -W --keep-going -c docs/site build/docs/source build/docs/html
+	@echo "wrote build/docs/html/index.html"
+
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "ibmap needs Python 3.11 or later; try: make PYTHON=python3.12 demo" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+$(OLDEST)/.test: pyproject.toml constraints-oldest.txt
+	@echo "Installing ibmap and the oldest versions that it supports into $(OLDEST) (once) ..."
+	@$(PYTHON) -m venv $(OLDEST)
+	@PIP_CONSTRAINT=constraints-oldest.txt $(OLDEST)/bin/python -m pip install -qq --editable ".[test]"
+	@touch $@
 
 # A stamp per set of extras; a change of what is required installs again.
 INSTALL = $(BIN)/python -m pip install -qq --editable
@@ -51,6 +81,11 @@ $(VENV)/.dev: $(NEEDS)
 	@echo "Installing ibmap and what its tests need into $(VENV) (once) ..."
 	@$(INSTALL) ".[dev]"
 	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: $(NEEDS)
+	@echo "Installing ibmap and what its documentation needs into $(VENV) (once) ..."
+	@$(INSTALL) ".[docs]"
+	@touch $@
 
 $(VENV)/.bench: $(NEEDS)
 	@echo "Installing ibmap and what its benchmarks need into $(VENV) (once) ..."

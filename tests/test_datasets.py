@@ -183,9 +183,7 @@ def test_a_relabelled_copy_is_the_same_table(openml, known):
 )
 def test_a_copy_that_differs_is_refused(openml, known, change):
     openml(change(weather()))
-    with pytest.raises(
-        DataError, match=r"dataset 77 of OpenML is not the table 'weather'.*checksum.*IBMAP_DATA"
-    ):
+    with pytest.raises(DataError, match=r"dataset 77 .*'weather'.*checksum.*IBMAP_DATA"):
         datasets.load("weather")
 
 
@@ -208,9 +206,7 @@ def test_what_goes_wrong_on_the_way_is_one_line_that_says_what_to_do(openml, kno
 
 @pytest.mark.parametrize("name", ["hayes-roth", "echocardiogram"])
 def test_tables_that_openml_lacks_say_so(nowhere, name):
-    with pytest.raises(
-        DataError, match=f"no copy of '{name}' with the paper's columns is known on OpenML: set"
-    ):
+    with pytest.raises(DataError, match=f"'{name}' .*OpenML: set"):
         datasets.load(name)
 
 
@@ -219,7 +215,7 @@ def test_tables_that_openml_lacks_say_so(nowhere, name):
     [
         (
             lambda path: datasets.load("titanic", path),
-            "unknown table 'titanic'; there are baloons, balance-scale",
+            "'titanic'; there are baloons, balance-scale",
         ),
         (lambda path: datasets.load("iris", path), "from directory, has no benchmarks/iris.csv nor iris.csv"),
         (lambda path: datasets.load("iris", path / "x"), "is no folder"),
@@ -235,7 +231,7 @@ def test_bad_requests_get_one_line(build, message, tmp_path):
 
 def test_a_wrong_variable_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv(datasets.VARIABLE, str(tmp_path / "gone"))
-    with pytest.raises(DataError, match="gone', from the environment variable IBMAP_DATA, is no folder"):
+    with pytest.raises(DataError, match=r"gone'.*IBMAP_DATA.*no folder"):
         datasets.load("iris")
 
 

@@ -106,7 +106,8 @@ def test_blocks_run_in_order_and_the_document_is_rewritten(tmp_path):
     ran = list(run(SMALL, tmp_path))
     assert [r.what.split()[0] for r in ran] == ["ibmap", "ibmap", "x", "print(x"]
     assert [r.code for r in ran] == [0, 1, 0, 0]
-    assert ran[1].said == "ibmap: error: there is no file 'none.csv'\n"
+    assert ran[1].said.startswith("ibmap: error:")
+    assert "'none.csv'" in ran[1].said
     assert ran[3] == Ran('print(x + 1, " ")\n', "old\n", "3\n")
     fresh = rewritten(SMALL, ran)
     assert fresh == SMALL.replace("old, in 3.5 s\n", ran[0].said).replace(

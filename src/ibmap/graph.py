@@ -117,7 +117,7 @@ class Graph:
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """Edges as pairs of names, in the order of :attr:`pairs`."""
+        """Edges as pairs of names, in the order of ``pairs``."""
         return tuple((self.names[i], self.names[j]) for i, j in self.pairs.tolist())
 
     @property

@@ -93,7 +93,7 @@ def test_no_best_before_the_first_population():
 def test_temperatures_that_are_none(temperature):
     moa = MOA(4, 10, cooling=lambda g: temperature, random_state=0)
     moa.tell(moa.ask(), np.zeros(10))
-    with pytest.raises(RequestError, match="the temperature must be above 0: cooling gave"):
+    with pytest.raises(RequestError, match="temperature must be above 0"):
         moa.ask()
 
 
@@ -240,7 +240,7 @@ def test_rows_of_another_length():
 @pytest.mark.parametrize("value", [2, -1, 0.5, np.nan, "1"])
 def test_values_that_are_no_bits(name, value):
     problem = make_problem(name, 20)
-    with pytest.raises(RequestError, match=f"{name} takes bits: every value must be 0 or 1"):
+    with pytest.raises(RequestError, match=f"{name} takes bits"):
         problem(np.full((2, 20), value))
     rows = np.random.default_rng(0).integers(2, size=(5, 20))
     for kind in (bool, float, np.uint8):  # other ways to write bits

@@ -17,6 +17,10 @@ from tests.exchange.networks import NASTY, networks
 
 ALL = Network(Graph.complete(NASTY))
 UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # what XML 1.0 leaves out
+# What a format cannot hold; a new one that holds everything needs no line here.
+WITHOUT_NUMBERS = {"adjacency"}
+WITHOUT_ORDER = {"edges"}
+REFUSES_CONTROL_CHARACTERS = {"graphml", "gexf"}
 EMPTY = [Network(Graph([])), Network(Graph(["lonely"])), Network(Graph(NASTY))]
 
 
@@ -41,9 +45,9 @@ def numbers_by_edge(network):
 def test_everything_written_is_read_back(form, network):
     back = loads(dumps(network, form), form)
     assert back.graph == network.graph
-    if form != "edges":
+    if form not in WITHOUT_ORDER:
         assert back.graph.names == network.graph.names
-    if form != "adjacency":
+    if form not in WITHOUT_NUMBERS:
         assert numbers_by_edge(back) == numbers_by_edge(network)
 
 
@@ -51,7 +55,7 @@ def test_everything_written_is_read_back(form, network):
 @given(network=networks(names=st.text(st.characters(codec="utf-8"), max_size=4), numbers=False))
 def test_any_character_is_kept_or_refused(form, network):
     unspeakable = any(UNSPEAKABLE.search(name) for name in network.graph.names)
-    if form in ("graphml", "gexf") and unspeakable:
+    if form in REFUSES_CONTROL_CHARACTERS and unspeakable:
         with pytest.raises(RequestError, match="cannot: write JSON, or rename it"):
             dumps(network, form)
     else:

@@ -36,7 +36,8 @@ def test_one_learner_against_others():
     worse = results(lambda c: {"a": 9 if c["n"] == 20 else 1, "b": 2, "c": 3}[c["learner"]])
     found = verdict(cases(worse))
     assert found.status == FAILS
-    assert found.words == "true in 8 of 12 cases; worst at n = 20, D = 1: 9.0 (a) against 2.0 (b)"
+    for words in ("8 of 12", "n = 20, D = 1", "9.0 (a)", "2.0 (b)"):
+        assert words in found.words
     higher = versus("hamming", where(), "c", ("a", "b"), lower=False)
     assert status(higher, results(lambda c: {"a": 1, "b": 2, "c": 3}[c["learner"]])) == HOLDS
 
@@ -53,7 +54,9 @@ def test_means_of_few_repetitions_say_nothing():
     better = lambda c: "abc".index(c["learner"])  # noqa: E731
     assert status(cases, results(better, repetitions=2)) == OPEN
     part = results(better, grid={**GRID, "n": (10,)})
-    assert verdict(cases(part)).words == "true in 2 of 2 cases so far; 4 not run often enough"
+    words = verdict(cases(part)).words
+    assert "2 of 2" in words
+    assert "4 not run" in words
     assert status(cases, part) == OPEN
     assert status(versus("hamming", where(), "b", "a"), part) == FAILS, "one case is enough against it"
     assert verdict([Case("n = 1", None)]).status == OPEN

@@ -76,7 +76,7 @@ def test_a_process_that_is_killed_is_one_line(tmp_path):
 
 
 def test_unknown_settings_are_refused(tmp_path):
-    with pytest.raises(RequestError, match="toy has no setting 'sead'; there are seed, pause, mishap"):
+    with pytest.raises(RequestError, match="no setting 'sead'; there are seed, pause"):
         reproduce(STUDY, tmp_path, settings={"sead": 1})
     assert not path_of(tmp_path, STUDY).exists()
 

@@ -126,9 +126,9 @@ def test_bad_requests():
     with pytest.raises(RequestError, match="between 0 and 1"):
         Bootstrap(IBMAP(), 2).fit(data).averaged(1.5)
     for share in (0.0, 1.0, -0.5, 63, True, "half", np.nan):
-        with pytest.raises(RequestError, match=r"subsample must lie between 0 and 1, as 0.63 does, not"):
+        with pytest.raises(RequestError, match=r"subsample must lie between 0 and 1"):
             Bootstrap(IBMAP(), 2, subsample=share).fit(data)
-    with pytest.raises(RequestError, match=r"subsample=0.05 leaves fewer than 2 of 20 rows: take more"):
+    with pytest.raises(RequestError, match=r"subsample=0.05 leaves fewer than 2 of 20 rows"):
         Bootstrap(IBMAP(), 2, subsample=0.05).fit(data)
     with pytest.raises(NotFittedError):
         Bootstrap(IBMAP()).graph_  # noqa: B018

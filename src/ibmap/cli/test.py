@@ -91,7 +91,8 @@ class Outcome:
         elif answers.p_value is not None:
             number = f"p-value = {float(answers.p_value[0]):.3g}"
         else:
-            number = f"information = {_first(answers.statistic):.3g} nats"
+            what = "information" if self.test.startswith("mutual-information") else "statistic"
+            number = f"{what} = {_first(answers.statistic):.3g}{' nats' * (what == 'information')}"
         return f"{self.x} and {self.y} are {verdict}{given}: {number}"
 
     def numbers(self) -> str:

@@ -107,8 +107,9 @@ def _plain(name: str, series: "nw.Series[Any]", missing: "np.ndarray[Any, np.dty
         return column_of(name, np.array(series.to_list(), dtype=object))
     if not missing.any():
         return column_of(name, series.to_numpy())
-    filled = np.zeros(len(series), dtype=series.filter(~missing).to_numpy().dtype)
-    filled[~missing] = series.filter(~missing).to_numpy()
+    present = series.drop_nulls().to_numpy()
+    filled = np.zeros(len(series), dtype=present.dtype)
+    filled[~missing] = present
     return column_of(name, filled, missing)
 
 

@@ -123,5 +123,5 @@ def score_structures(data: "CategoricalData", adjacency: NDArray[np.bool_]) -> F
     for x in range(n):
         blankets, which = np.unique(adjacency[:, x], axis=0, return_inverse=True)
         rows = [score.value(x, np.flatnonzero(blanket)) for blanket in blankets]
-        scores += np.array(rows)[which]
+        scores += np.array(rows)[which.ravel()]  # NumPy 2.0 gives a column
     return scores
