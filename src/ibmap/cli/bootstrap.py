@@ -123,8 +123,10 @@ def frequency_summary(rows: Sequence[Any], about: str | None = None) -> list[str
 
     Examples
     --------
-    >>> frequency_summary([["a", "b", 1.0, True], ["a", "c", 0.4, False], ["b", "c", 0.02, False]])
-    ['3 edges: 1 in all replicates, 1 between 10% and 90%, 1 in fewer than 10%', 'near one half: a - c 0.40']
+    >>> for line in frequency_summary([["a", "b", 1.0, True], ["a", "c", 0.4, False]]):
+    ...     print(line)
+    2 edges: 1 in all replicates, 1 between 10% and 90%
+    nearest to one half: a - c 0.40
     """
     shares = [row[2] for row in rows]
     kinds = {
@@ -138,4 +140,4 @@ def frequency_summary(rows: Sequence[Any], about: str | None = None) -> list[str
     lines = [f"{screen.counted(len(rows), 'edge')}{whose}: {', '.join(parts)}"] if rows else []
     unsure = sorted((row for row in rows if 0.1 <= row[2] < 0.9), key=lambda row: abs(row[2] - 0.5))
     named = ", ".join(f"{x} - {y} {share:.2f}" for x, y, share, _ in unsure[:NEAR_HALF])
-    return [*lines, f"near one half: {named}"] if named else lines
+    return [*lines, f"nearest to one half: {named}"] if named else lines
