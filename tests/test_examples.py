@@ -8,6 +8,8 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
     "optimise.py": "ibmap-hc: worth 4",
+    "own_engine.py": "the same network as in memory: True",
+    "own_score.py": "exactly the truth: True",
     "own_test.py": "information: (('x",
     "quickstart.py": "blanket of coughs: ('smokes', 'tea')",
 }

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData as CategoricalData
+    from ibmap.data import Schema as Schema
     from ibmap.data import load as load
+    from ibmap.engines import MemoryEngine as MemoryEngine
+    from ibmap.errors import DataWarning as DataWarning
+    from ibmap.errors import IbmapError as IbmapError
     from ibmap.estimators import GSMN as GSMN
     from ibmap.estimators import HHCMN as HHCMN
     from ibmap.estimators import IBMAP as IBMAP
@@ -26,13 +30,7 @@ if TYPE_CHECKING:
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
     from ibmap.learners import Checkpoint as Checkpoint
-    from ibmap.learners import Explanation as Explanation
-    from ibmap.learners import Learned as Learned
     from ibmap.learners import Visit as Visit
-    from ibmap.learners.gsmn import gsmn as gsmn
-    from ibmap.learners.hhc_mn import hhc_mn as hhc_mn
-    from ibmap.learners.ibmap_hc import ibmap_hc as ibmap_hc
-    from ibmap.learners.mutual_information import mutual_information as mutual_information
     from ibmap.metrics import FMeasure as FMeasure
     from ibmap.metrics import accuracy as accuracy
     from ibmap.metrics import f_measure as f_measure
@@ -41,45 +39,64 @@ if TYPE_CHECKING:
     from ibmap.plots import plot_comparison as plot_comparison
     from ibmap.plots import plot_scores as plot_scores
     from ibmap.report import write_report as write_report
+    from ibmap.results.explanation import Explanation as Explanation
+    from ibmap.results.learned import Learned as Learned
+    from ibmap.results.learned import Step as Step
+    from ibmap.results.result_file import read_result as read_result
+    from ibmap.scores import IBScore as IBScore
+    from ibmap.scores import MPLScore as MPLScore
     from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
-    "GSMN": "ibmap.estimators",
-    "HHCMN": "ibmap.estimators",
-    "IBMAP": "ibmap.estimators",
+    "accuracy": "ibmap.metrics",
     "BayesianTest": "ibmap.independence",
     "Bootstrap": "ibmap.estimators",
     "CategoricalData": "ibmap.data",
     "Checkpoint": "ibmap.learners",
     "ChiSquareTest": "ibmap.independence",
-    "Explanation": "ibmap.learners",
+    "DataWarning": "ibmap.errors",
+    "Explanation": "ibmap.results.explanation",
+    "f_measure": "ibmap.metrics",
     "FMeasure": "ibmap.metrics",
     "FunctionTest": "ibmap.independence",
-    "GSquareTest": "ibmap.independence",
     "Graph": "ibmap.graph",
-    "Learned": "ibmap.learners",
+    "GSMN": "ibmap.estimators",
+    "GSquareTest": "ibmap.independence",
+    "hamming": "ibmap.metrics",
+    "HHCMN": "ibmap.estimators",
+    "IBMAP": "ibmap.estimators",
+    "IbmapError": "ibmap.errors",
+    "IBScore": "ibmap.scores",
+    "Learned": "ibmap.results.learned",
+    "load": "ibmap.data",
+    "MemoryEngine": "ibmap.engines",
+    "MPLScore": "ibmap.scores",
     "MutualInformation": "ibmap.estimators",
     "MutualInformationTest": "ibmap.independence",
     "OracleTest": "ibmap.independence",
-    "Visit": "ibmap.learners",
-    "accuracy": "ibmap.metrics",
-    "f_measure": "ibmap.metrics",
-    "gsmn": "ibmap.learners",
-    "hamming": "ibmap.metrics",
-    "hhc_mn": "ibmap.learners",
-    "ibmap_hc": "ibmap.learners",
-    "load": "ibmap.data",
-    "mutual_information": "ibmap.learners",
     "plot": "ibmap.plots",
     "plot_comparison": "ibmap.plots",
     "plot_scores": "ibmap.plots",
+    "read_result": "ibmap.results.result_file",
+    "Schema": "ibmap.data",
     "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
+    "Step": "ibmap.results.learned",
+    "Visit": "ibmap.learners",
     "write_report": "ibmap.report",
 }
 
-_PACKAGES = ("datasets", "eda", "exchange", "synthetic")  # used through them: ``ibmap.datasets.load``
+_PACKAGES = (
+    "datasets",
+    "eda",
+    "engines",
+    "exchange",
+    "learners",
+    "scores",
+    "search",
+    "synthetic",
+)  # used through them: ``ibmap.datasets.load``
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, "__version__"]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ibmap import BayesianTest, ChiSquareTest, FunctionTest, Graph, GSquareTest, OracleTest, ibmap_hc
+from ibmap import BayesianTest, ChiSquareTest, FunctionTest, Graph, GSquareTest, OracleTest
 from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.errors import RequestError
 from ibmap.estimators import IBMAP
 from ibmap.independence import Answers, IndependenceTest, TableTest, as_test
+from ibmap.learners import ibmap_hc
 from tests.engines.partitioned import data_of
 from tests.reference.bayesian import log_posterior
 from tests.reference.tables import random_table

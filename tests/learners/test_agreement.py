@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibmap import BayesianTest, Graph, Learned, ibmap_hc
+from ibmap import BayesianTest, Graph, Learned
 from ibmap.engines import MemoryEngine
+from ibmap.learners import ibmap_hc
 from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns
 from tests.independence.agreement import OPTIONS
 from tests.reference import search as twin

@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ibmap import IBMAP, BayesianTest, ibmap_hc
+from ibmap import IBMAP, BayesianTest
+from ibmap.learners import ibmap_hc
 from tests.engines.partitioned import data_of
 from tests.reference import search as twin
 from tests.reference.score import bayesian_test, pair_scores_by

@@ -13,7 +13,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from ibmap import IBMAP, Graph, Learned, OracleTest, ibmap_hc
+from ibmap import IBMAP, Graph, Learned, OracleTest
+from ibmap.learners import ibmap_hc
 from tests.engines.partitioned import data_of
 
 

@@ -9,19 +9,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ibmap import (
-    GSMN,
-    HHCMN,
-    BayesianTest,
-    Learned,
-    MutualInformation,
-    gsmn,
-    hhc_mn,
-    load,
-    mutual_information,
-)
+from ibmap import GSMN, HHCMN, BayesianTest, Learned, MutualInformation, load
 from ibmap.errors import RequestError
-from ibmap.learners import LEARNERS, find_learner
+from ibmap.learners import LEARNERS, find_learner, gsmn, hhc_mn, mutual_information
 from tests.reference.tables import random_table
 
 CODES, CARDS = random_table(200, 6, 3, 0.0, seed=13)

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from ibmap import BayesianTest, Learned, gsmn, hhc_mn, mutual_information
+from ibmap import BayesianTest, Learned
 from ibmap.engines import MemoryEngine
 from ibmap.independence.information import information_matrix
+from ibmap.learners import gsmn, hhc_mn, mutual_information
 from ibmap.learners.gsmn import compiled_finders
 from ibmap.learners.mutual_information import neighbourhoods
 from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns

@@ -9,17 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ibmap import (
-    BayesianTest,
-    ChiSquareTest,
-    GSquareTest,
-    Learned,
-    MutualInformationTest,
-    Visit,
-    gsmn,
-    hhc_mn,
-    mutual_information,
-)
+from ibmap import BayesianTest, ChiSquareTest, GSquareTest, Learned, MutualInformationTest, Visit
+from ibmap.learners import gsmn, hhc_mn, mutual_information
 from tests.engines.partitioned import data_of
 from tests.learners.test_laws import Codes, noisy_networks
 from tests.reference.score import bayesian_test

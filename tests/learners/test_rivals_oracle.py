@@ -12,7 +12,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from ibmap import Graph, Learned, OracleTest, gsmn, hhc_mn
+from ibmap import Graph, Learned, OracleTest
+from ibmap.learners import gsmn, hhc_mn
 from ibmap.synthetic import random_network
 from tests.engines.partitioned import data_of
 

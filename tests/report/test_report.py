@@ -66,7 +66,7 @@ def test_a_page_carries_the_most_probable_edges_and_says_so(complete, monkeypatc
 
 
 def test_infinite_logs_stay_json(chain_data):
-    learned = ibmap.ibmap_hc(chain_data)
+    learned = ibmap.learners.ibmap_hc(chain_data)
     scores = learned.pair_scores.copy()
     scores[:] = np.where(scores < -1, -np.inf, scores)
     found = result_for(ibmap.Learned(**{**vars(learned), "pair_scores": scores}), chain_data)

@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from ibmap import IBMAP, BayesianTest, FunctionTest, Graph, Learned, ibmap_hc
+from ibmap import IBMAP, BayesianTest, FunctionTest, Graph, Learned
 from ibmap.errors import IbmapError, RequestError, UnknownVariableError
-from ibmap.learners import Step
+from ibmap.learners import Step, ibmap_hc
 from ibmap.results.edges import edge_table
 from ibmap.results.provenance import Provenance
 from tests.engines.partitioned import data_of

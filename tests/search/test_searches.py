@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ibmap import IBMAP, Checkpoint, Graph, ibmap_hc
+from ibmap import IBMAP, Checkpoint, Graph
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
+from ibmap.learners import ibmap_hc
 from ibmap.scores import IBScore, MPLScore
 from ibmap.search import SEARCHES, Climb, Rounds, Steepest
 from tests.chains import noisy_chain

@@ -1,4 +1,4 @@
-"""Search: from a table to a graph. One algorithm a file; ``estimators`` and ``rivals`` have classes."""
+"""From a table to a graph: one algorithm a file, as pure functions; ``ibmap.estimators`` has the classes."""
 
 from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.gsmn import gsmn
