@@ -33,8 +33,7 @@ class BoundBIC(TableScore):
             gain[t] = more - 0.5 * columns * (cells.shape[1] - 1) * np.log(tables.of_rows)
         return gain
 
-    def values(self, tables: Tables) -> np.ndarray:
-        """Half of the score of each x given its blanket, as both ends speak of an edge."""
+    def values(self, tables: Tables) -> np.ndarray:  # halved, as both ends speak of an edge
         slices, out = tables.slices, np.empty(len(tables.questions))
         for q, x in enumerate(tables.questions.x):
             k, i, n = slices.sets[:, slices.set_start[q] : slices.set_start[q + 1]]

@@ -45,7 +45,7 @@ def test_rows_of_the_closure_agree_with_the_twin(table: Table, seed: int) -> Non
         blankets = [np.flatnonzero(row) for row in adjacency]
         rows = score.rows(range(len(cards)), blankets)
         for x, blanket in enumerate(blankets):
-            sigma = credibility(rows.evidence[x], x, blanket)
+            (sigma,) = credibility(rows.evidence[x : x + 1], [x], [blanket])
             assert sigma == pytest.approx(expected[x], rel=1e-9, abs=1e-300)
             assert rows.values[x] == pytest.approx(expected[x].sum(), rel=1e-9, abs=1e-300)
             assert score.value(x, blanket) == pytest.approx(expected[x].sum(), rel=1e-9, abs=1e-300)

@@ -74,9 +74,9 @@ class EngineBase:
         """Add up weights over the rows, by level of each y; see :class:`Engine`."""
         tables = self.tables(question)
         weight_of = {tuple(key): row for key, row in zip(keys.tolist(), weights, strict=True)}
-        slices, size = tables.slices, len(question.given)
-        if slices is None or len(question) != 1:
-            raise EngineError("moments answer one question at a time, with slices")
+        slices, size = tables.answered()[1], len(question.given)
+        if len(question) != 1:
+            raise EngineError("moments answer one question at a time")
         key = slices.keys.reshape(-1, size) if size else np.empty((int(slices.start[-1]), 0), np.int64)
         first = np.concatenate([[0], np.cumsum(tables.levels[question.y])])
         out, none = np.zeros((weights.shape[1], int(first[-1]))), np.zeros(weights.shape[1])
@@ -105,15 +105,16 @@ def pair_questions(n: int, at_once: int = PAIRS_AT_ONCE) -> Iterator[Questions]:
 
 def ask(engine: Engine, questions: Questions) -> Tables:
     """Put questions to an engine, and make sure that the answer is about them and about all rows."""
-    schema = engine.schema
-    return checked(engine.tables(questions.check(schema.n_variables)), schema, questions)
+    return checked(engine.tables(questions.check(engine.schema.n_variables)), engine.schema, questions)
 
 
 def checked(tables: Tables, schema: Schema, questions: Questions | None = None) -> Tables:
     """Return tables, if they answer the questions for all rows of the schema."""
-    if questions is not None and tables.questions is not questions and not tables.questions.same(questions):
+    asked = tables.answered()[0]
+    if questions is not None and asked is not questions and not asked.same(questions):
         raise EngineError("the engine answered other questions than it was asked")
-    if not np.array_equal(tables.levels, schema.cardinalities):
+    levels = schema.cardinalities
+    if tables.levels is not levels and not np.array_equal(tables.levels, levels):
         raise EngineError("the engine answered for another table: its variables have other levels")
     if tables.of_rows != schema.n_rows:
         raise EngineError(

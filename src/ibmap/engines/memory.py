@@ -49,7 +49,8 @@ class MemoryEngine(EngineBase):
         start, cells, *slices = count_tables(
             self.packed, self.workspace(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
         )
-        return Tables(asked, self.schema.cardinalities, start, cells, self.schema.n_rows, Slices(*slices))
+        levels, n_rows = self.schema.cardinalities, self.schema.n_rows
+        return Tables.of(asked, levels, start, cells, n_rows, Slices(*slices))
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""

@@ -12,6 +12,7 @@ from ibmap._types import Floats, Ints
 from ibmap.errors import RequestError
 
 BATCH_SUBSETS = 256  #: subsets that are counted together before anyone looks at the answers
+FIRST_SUBSETS = 4  #: of a size, before all others: most questions end at the first or second
 NONE = np.empty(0, np.int64)
 
 
@@ -54,9 +55,11 @@ class Questions:
         return np.asarray((sums[self.given_start[1:]] - sums[self.given_start[:-1]])[self.of_table])
 
     def check(self, n: int) -> "Questions":
-        """Return the questions, if all they name is among n variables."""
-        for variables in (self.x, self.y, self.given):
-            as_indices(variables, n)
+        """Return the questions, if all they name is among n variables; looked at once."""
+        if self.__dict__.get("_checked") != n:
+            for variables in (self.x, self.y, self.given):
+                as_indices(variables, n)
+            self.__dict__["_checked"] = n
         return self
 
     @staticmethod
@@ -135,6 +138,7 @@ def subset_batches(pool: Ints, max_size: int | None = None) -> Iterator[Ints]:
     """
     largest = len(pool) if max_size is None else min(max_size, len(pool))
     for size in range(largest + 1):
-        subsets = combinations(pool.tolist(), size)
-        while batch := list(islice(subsets, BATCH_SUBSETS)):
+        subsets, wanted = combinations(pool.tolist(), size), FIRST_SUBSETS
+        while batch := list(islice(subsets, wanted)):
             yield np.array(batch, np.int64).reshape(len(batch), size)
+            wanted = min(4 * wanted, BATCH_SUBSETS)

@@ -44,8 +44,10 @@ class Tables:
 
     Attributes
     ----------
-    questions : Questions
-        What was asked: one table for every y of every question.
+    x, y : ndarray of int
+        The two variables of each table.
+    log_possible : ndarray of float
+        Logarithm of the number of configurations that the conditioning set of each table could have.
     levels : ndarray of int
         Number of levels of each variable.
     start : ndarray of int
@@ -55,6 +57,8 @@ class Tables:
         knows y do not occur in the table of y.
     of_rows : int
         Rows that were looked at, complete or not: of one partition, or of all that were added.
+    questions : Questions or None
+        What was asked: one table for every y of every question; None where tables are margins of others.
     slices : Slices or None
         The slices behind the numbers; None where tables are margins of others and cannot be added.
 
@@ -69,30 +73,27 @@ class Tables:
     [[0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 0, 2], [0, 1, 1, 1]]
     """
 
-    questions: Questions
+    x: Ints
+    y: Ints
+    log_possible: Floats
     levels: Ints
     start: Ints
     cells: Ints
     of_rows: int
+    questions: Questions | None = None
     slices: Slices | None = None
 
+    @staticmethod
+    def of(
+        questions: Questions, levels: Ints, start: Ints, cells: Ints, of_rows: int, slices: Slices
+    ) -> "Tables":
+        """Return the answer to some questions."""
+        log_possible = questions.log_possible(levels)
+        about = (questions.x[questions.of_table], questions.y, log_possible, levels)
+        return Tables(*about, start, cells, of_rows, questions, slices)
+
     def __len__(self) -> int:
-        return len(self.questions.y)
-
-    @cached_property
-    def x(self) -> Ints:
-        """The first variable of each table."""
-        return self.questions.x[self.questions.of_table]
-
-    @property
-    def y(self) -> Ints:
-        """The second variable of each table."""
-        return self.questions.y
-
-    @cached_property
-    def log_possible(self) -> Floats:
-        """Logarithm of the number of configurations that the conditioning set of each table could have."""
-        return self.questions.log_possible(self.levels)
+        return len(self.y)
 
     @property
     def n_rows(self) -> Ints:
@@ -131,36 +132,24 @@ class Tables:
 
         They are margins of the slices: nothing is counted again.
         """
-        asked, slices = self.questions, self._slices()
+        asked, slices = self.answered()
         start, cells = margin_tables(
             asked.given, asked.given_start, slices.start, slices.keys, slices.set_start, slices.sets
         )
-        each = [
-            Questions.round_robin(int(x), asked.given[begin:end])
-            for x, begin, end in zip(asked.x, asked.given_start[:-1], asked.given_start[1:], strict=True)
-        ]
-        return Tables(joined(each), self.levels, start, cells, self.of_rows)
+        sizes, logs = np.diff(asked.given_start), np.log(self.levels[asked.given])
+        sums = np.concatenate([[0.0], np.cumsum(logs)])
+        of_all = np.repeat(sums[asked.given_start[1:]] - sums[asked.given_start[:-1]], sizes)
+        xs = np.repeat(asked.x, sizes)
+        return Tables(xs, asked.given, of_all - logs, self.levels, start, cells, self.of_rows)
 
     def __add__(self, other: "Tables") -> "Tables":
         return add_tables([self, other])
 
-    def _slices(self) -> Slices:
-        if self.slices is None:
+    def answered(self) -> tuple[Questions, Slices]:
+        """Return the questions and the slices behind the tables, if they are not margins of others."""
+        if self.questions is None or self.slices is None:
             raise EngineError("these tables are margins of others: ask the engine for tables with slices")
-        return self.slices
-
-
-def joined(batches: Sequence[Questions]) -> Questions:
-    """Return several batches as one."""
-    ends = [np.cumsum([0, *(len(getattr(b, name)) for b in batches)]) for name in ("y", "given")]
-    starts = [
-        np.concatenate(
-            [*(getattr(b, name)[:-1] + e for b, e in zip(batches, end[:-1], strict=True)), end[-1:]]
-        )
-        for name, end in zip(("y_start", "given_start"), ends, strict=True)
-    ]
-    flat = {name: np.concatenate([getattr(b, name) for b in batches]) for name in ("x", "y", "given")}
-    return Questions(flat["x"], flat["y"], starts[0], flat["given"], starts[1])
+        return self.questions, self.slices
 
 
 def add_tables(parts: Sequence[Tables]) -> Tables:
@@ -168,14 +157,14 @@ def add_tables(parts: Sequence[Tables]) -> Tables:
 
     Slices are matched by their keys, and come in the order of the keys.
     """
-    first = parts[0]
+    first, asked = parts[0], parts[0].answered()[0]
     for part in parts[1:]:
-        if not part.questions.same(first.questions):
+        if not part.answered()[0].same(asked):
             raise EngineError("tables of different questions cannot be added")
         if not np.array_equal(part.levels, first.levels):
             raise EngineError("tables of different variables cannot be added: the numbers of levels differ")
-    asked, found = first.questions, [part._slices() for part in parts]
-    numbers, start, keys = _merged_keys(asked, found)
+    found = [part.answered()[1] for part in parts]
+    numbers, slice_start, keys = _merged_keys(asked, found)
     sets, cells = [], []
     for part, slices, number in zip(parts, found, numbers, strict=True):
         question = np.repeat(np.arange(len(asked)), np.diff(slices.set_start))
@@ -184,9 +173,10 @@ def add_tables(parts: Sequence[Tables]) -> Tables:
         old = slices.start[asked.of_table[table]] + part.cells[0]
         cells.append(_renumbered(part.cells, table, number[old]))
     all_sets, all_cells = _summed(np.concatenate(sets, axis=1)), _summed(np.concatenate(cells, axis=1))
-    whole = Slices(start, keys, _starts(all_sets[0], len(asked)), all_sets[1:])
+    whole = Slices(slice_start, keys, _starts(all_sets[0], len(asked)), all_sets[1:])
     of_rows = sum(part.of_rows for part in parts)
-    return Tables(asked, first.levels, _starts(all_cells[0], len(first)), all_cells[1:], of_rows, whole)
+    start = _starts(all_cells[0], len(first))
+    return Tables.of(asked, first.levels, start, all_cells[1:], of_rows, whole)
 
 
 def _merged_keys(asked: Questions, found: Sequence[Slices]) -> tuple[list[Ints], Ints, Ints]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._types import Ints
 from ibmap.engines import Source
 from ibmap.independence import BoundTest
 from ibmap.independence.bayesian import CompiledBayesianTest
@@ -16,6 +17,7 @@ from ibmap.kernels.records import Packed
 from ibmap.learners.local_to_global import Callback, Finder, Found, learn_locally, ranked
 from ibmap.results.learned import Learned
 
+FIRST_BATCH = 8  #: candidates that are asked about before all others
 MOST_BYTES = 1 << 27  #: larger tables are not unpacked into bytes
 LOWEST_PRIOR = -600.0  #: log of a prior that can be inverted
 
@@ -71,8 +73,7 @@ def blanket(test: BoundTest, x: int, n: int) -> Found:
     while found is not None:  # grow: some y outside is dependent given the members
         members.append(int(outside[found]))
         outside = np.delete(outside, found)
-        dependent = ~test.fixed(x, outside, np.array(members)).independent
-        found = _first(dependent)
+        found = first_dependent(test, x, outside, np.array(members))
         n_tests += len(outside) if found is None else found + 1
     found = 0
     while members and found is not None:  # shrink: some member is independent given the others
@@ -81,6 +82,20 @@ def blanket(test: BoundTest, x: int, n: int) -> Found:
         if found is not None:
             del members[found]
     return members, n_tests
+
+
+def first_dependent(test: BoundTest, x: int, ys: Ints, given: Ints) -> int | None:
+    """Return the position of the first y that is dependent on x; the strongest are asked about first.
+
+    In growing batches: of 98 candidates the first dependent one is mostly among the first eight.
+    """
+    first, size = 0, FIRST_BATCH
+    while first < len(ys):
+        found = _first(~test.fixed(x, ys[first : first + size], given).independent)
+        if found is not None:
+            return first + found
+        first, size = first + size, 4 * size
+    return None
 
 
 def _first(truth: NDArray[np.bool_]) -> int | None:

@@ -105,8 +105,8 @@ class BoundIBScore(LocalScoreBase):
 
 def scored(xs: Sequence[int], blankets: Sequence[Ints], evidence: Floats) -> Rows:
     """Return rows of evidence with their values, Σ_y σ_xy."""
-    values = [credibility(*row).sum() for row in zip(evidence, xs, blankets, strict=True)]
-    return Rows(evidence, np.array(values))
+    sigma = credibility(evidence, xs, blankets)
+    return Rows(evidence, sigma.sum(axis=1), sigma)
 
 
 def log_odds(answers: Answers) -> Floats:

@@ -24,6 +24,7 @@ class Rows(NamedTuple):
 
     evidence: Floats  #: (rows, variables): t_xy, and 0 for x itself
     values: Floats  #: (rows,): s_x(B_x)
+    sigma: Floats | None = None  #: (rows, variables): σ_xy, if the score has it at hand
 
 
 class LocalScore(Protocol):
@@ -146,7 +147,7 @@ class TableScore(LocalScoreBase):
 
 def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
     """Return evidence as rows: that of the tables, and that of the members of each blanket."""
-    asked = tables.questions
+    asked = tables.answered()[0]
     out = np.zeros((len(asked), n))
     out[asked.of_table, asked.y] = evidence(tables)
     if len(asked.given):
@@ -158,6 +159,8 @@ def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
 def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], at_once: int = ROWS_AT_ONCE) -> Rows:
     """Ask for many rows, some at a time."""
     xs = list(xs)
+    if len(xs) <= at_once:
+        return score.rows(xs, blankets)  # type: ignore[no-any-return]
     parts = [
         score.rows(xs[first : first + at_once], blankets[first : first + at_once])
         for first in range(0, len(xs), at_once)
@@ -166,18 +169,19 @@ def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], at_once:
     return Rows(evidence, np.concatenate([np.empty(0), *(part.values for part in parts)]))
 
 
-def credibility(evidence: Floats, x: int, blanket: Ints) -> Floats:
-    """Return σ_x = -softplus(∓t_x): the log posterior of what a graph asserts, seen from x.
+def credibility(evidence: Floats, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
+    """Return σ_xy = -softplus(∓t_xy): the log posterior of what a graph asserts, seen from each of some x.
 
     It asserts dependence from the members of the blanket, and independence from all others.
 
     Examples
     --------
-    >>> credibility(np.array([0.0, 2.0, -2.0]), 0, np.array([1])).round(4)
-    array([ 0.    , -0.1269, -0.1269])
+    >>> credibility(np.array([[0.0, 2.0, -2.0]]), [0], [np.array([1])]).round(4)
+    array([[ 0.    , -0.1269, -0.1269]])
     """
-    sign = np.ones(len(evidence))
-    sign[blanket] = -1.0
-    sigma = -np.logaddexp(0.0, sign * evidence)
-    sigma[x] = 0.0
+    signed = evidence.copy()
+    for row, blanket in zip(signed, blankets, strict=True):
+        row[blanket] *= -1.0
+    sigma = -np.logaddexp(0.0, signed)
+    sigma[np.arange(len(sigma)), list(xs)] = 0.0
     return sigma

@@ -72,7 +72,7 @@ class BoundMPLScore(TableScore):
 
     def values(self, tables: Tables) -> Floats:
         """Return half of s_x(B) and of the prior of its edges."""
-        asked, slices = tables.questions, tables._slices()
+        asked, slices = tables.answered()
         owner = np.repeat(np.arange(len(asked)), np.diff(slices.set_start))
         k, _, rows = slices.sets
         per_slice = np.bincount(slices.start[owner] + k, rows, minlength=int(slices.start[-1])).astype(int)

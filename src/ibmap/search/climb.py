@@ -11,7 +11,7 @@ from ibmap.errors import RequestError
 from ibmap.kernels import ib_ascent as kernels
 from ibmap.kernels.ib_ascent import EDGE, LOCKED, TRIED, State
 from ibmap.scores import LocalScore
-from ibmap.scores.local_score import NONE, CompiledScore, credibility, in_batches
+from ibmap.scores.local_score import NONE, CompiledScore, Rows, credibility, in_batches
 from ibmap.search.running import TIE, Flip, Pairs
 
 PARALLEL = 20_000_000  #: with as many cells the two rows of an ascent take longer than to start a thread
@@ -170,8 +170,7 @@ class Climbing:
             spread(lambda thread, task: fill(thread, *task), work, min(self._threads, len(xs)))
             return np.array([kernels.sum_in_order(row) for row in out])
         rows = in_batches(self.score, xs, blankets)
-        for row, evidence, x, blanket in zip(out, rows.evidence, xs, blankets, strict=True):
-            row[:] = credibility(evidence, x, blanket)
+        out[:] = sigma_of(rows, xs, blankets)
         return rows.values
 
     def _score_rows(self, xs: Sequence[int]) -> None:
@@ -192,8 +191,7 @@ class Climbing:
         else:
             blankets = [NONE if is_empty else self.blanket(x) for x in range(n)]
             rows = self.score.empty() if is_empty else in_batches(self.score, range(n), blankets)
-            for x, blanket in enumerate(blankets):
-                state.sigma[x] = credibility(rows.evidence[x], x, blanket)
+            state.sigma[:] = sigma_of(rows, range(n), blankets)
             state.row_sum[:] = rows.values
         if self.compiled:
             symmetric = is_empty
@@ -204,3 +202,8 @@ class Climbing:
             spread(sums, range(0, n, BAND), self._threads)
         if not (self.compiled and is_empty):
             kernels.all_minima(state)
+
+
+def sigma_of(rows: Rows, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
+    """Return σ of some rows: the score's own, or what follows from the evidence."""
+    return credibility(rows.evidence, xs, blankets) if rows.sigma is None else rows.sigma

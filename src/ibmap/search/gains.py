@@ -26,7 +26,7 @@ class Gains:
             for x, y in pairs:
                 mask[x, y] = mask[y, x] = True
         rows = in_batches(score, range(n), [self.blanket(x) for x in range(n)]) if edges else score.empty()
-        self.evidence, self.values = rows
+        self.evidence, self.values = rows[:2]
         self.n_tests = n * (n - 1)
         self.partner: Ints = np.zeros(n, np.int64)  # with whom flipping gains most, ties to the smallest
         self.best = np.empty(n)  # and how much
@@ -83,7 +83,7 @@ class Gains:
         """Score the rows of some x in the graph as it stands."""
         xs = list(dict.fromkeys(xs))
         rows = in_batches(self.score, xs, [self.blanket(x) for x in xs])
-        self.evidence[xs], self.values[xs] = rows
+        self.evidence[xs], self.values[xs] = rows[:2]
 
     @property
     def total(self) -> float:
@@ -99,8 +99,7 @@ class Gains:
     def pair_scores(self) -> Floats:
         """σ_xy: the log posterior of what the graph asserts about x and y, seen from x."""
         n = self.score.n
-        rows = [credibility(self.evidence[x], x, self.blanket(x)) for x in range(n)]
-        return np.array(rows).reshape(n, n)
+        return credibility(self.evidence, range(n), [self.blanket(x) for x in range(n)])
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint needs beside the flips."""
