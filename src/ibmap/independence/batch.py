@@ -34,6 +34,6 @@ def log_independent_each(
     """Return log Pr(x_i ⊥ y_i) for every i, given the first ``sizes[i]`` of ``given[i]``."""
     out, most = np.empty(len(xs)), int(packed.levels.max(initial=1))
     cells = np.zeros(min(most * (most + 2), MOST_CELLS), np.int64)
-    room = (packed, test.sets, test.model, test.scratch, *row_keys(packed), cells)
-    _unrelated.log_independent_each(*room, xs, ys, np.ascontiguousarray(given), sizes, out)
+    workspace = (test.context.numbers, *row_keys(packed), cells)
+    _unrelated.log_independent_each(*workspace, xs, ys, np.ascontiguousarray(given), sizes, out)
     return out

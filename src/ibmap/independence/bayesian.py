@@ -14,6 +14,7 @@ from ibmap.independence.base import Answers
 from ibmap.kernels import questions as _questions
 from ibmap.kernels.bayes_model import Model, Scratch, fill_table
 from ibmap.kernels.cells import posteriors_of_tables
+from ibmap.kernels.context import Context
 from ibmap.kernels.records import Sets
 
 Ints = NDArray[np.int64]
@@ -106,7 +107,12 @@ class BoundBayesianTest:
         self.counts = counts
         self.model = _model(test, counts)
         self.ties_are_independent = test.ties == "independent"
-        self.sets, self.scratch = self.workspace()
+        self.context = self.new_context()
+
+    def new_context(self) -> Context:
+        """Return what kernels need, with a workspace for one thread."""
+        sets, scratch = self.workspace()
+        return Context(self.counts.packed, sets, self.model, scratch)
 
     def workspace(self) -> tuple[Sets, Scratch]:
         """Make room for one thread."""
@@ -139,7 +145,7 @@ class BoundBayesianTest:
     def with_own_room(self) -> "BoundBayesianTest":
         """Return the same test for another thread."""
         other = copy(self)
-        other.sets, other.scratch = self.workspace()
+        other.context = self.new_context()
         return other
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
@@ -148,7 +154,7 @@ class BoundBayesianTest:
         packed, yes, no = self.counts.packed, np.empty(ys.size), np.empty(ys.size)
         if packed is None:
             return self._from_tables(self.counts.fixed(x, ys, given))
-        _questions.fixed_posteriors(packed, self.sets, self.model, self.scratch, x, ys, given, yes, no)
+        _questions.fixed_posteriors(self.context.numbers, x, ys, given, yes, no)
         return self._answers(x, ys, yes, no)
 
     def round_robin(self, x: int, members: ArrayLike) -> Answers:
@@ -157,7 +163,7 @@ class BoundBayesianTest:
         packed, yes, no = self.counts.packed, np.empty(members.size), np.empty(members.size)
         if packed is None:
             return self._from_tables(self.counts.round_robin(x, members))
-        _questions.round_robin(packed, self.sets, self.model, self.scratch, x, members, yes, no)
+        _questions.round_robin(self.context.numbers, x, members, yes, no)
         return self._answers(x, members, yes, no)
 
     def all_subsets(self, x: int, y: int, pool: ArrayLike, max_size: int | None = None) -> Ints | None:
@@ -172,9 +178,7 @@ class BoundBayesianTest:
             return None
         threshold = self.log_threshold(x, np.array([y]))
         for given in subset_batches(pool, max_size):
-            found_at = _questions.first_separating(
-                packed, self.sets, self.model, self.scratch, x, y, given, threshold
-            )
+            found_at = _questions.first_separating(self.context.numbers, x, y, given, threshold)
             if found_at >= 0:
                 return np.asarray(given[found_at])
         return None
@@ -188,8 +192,7 @@ class BoundBayesianTest:
         """Score tables from an engine that does not hold the rows as bits here."""
         yes, no = np.empty(len(tables)), np.empty(len(tables))
         posteriors_of_tables(
-            self.model,
-            self.scratch,
+            self.context.numbers,
             tables.x,
             tables.y,
             tables.log_possible,

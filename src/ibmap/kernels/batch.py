@@ -3,10 +3,7 @@
 import numpy as np
 
 from ibmap.kernels.bayes_model import (
-    Floats,
-    Ints,
     Model,
-    Scratch,
     log_prior_of,
     log_prior_ratio,
     log_slices,
@@ -14,19 +11,17 @@ from ibmap.kernels.bayes_model import (
     unseen_share,
 )
 from ibmap.kernels.cells import posterior_one
-from ibmap.kernels.jit import allocating_kernel, kernel
+from ibmap.kernels.context import records_of
+from ibmap.kernels.jit import allocating_kernel, part
 from ibmap.kernels.logspace import softplus
 from ibmap.kernels.partition import slices_of
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.records import Floats, Ints, Packed
 from ibmap.kernels.row_keys import Groups, Keys, code_of, group_rows, list_members
 
 
 @allocating_kernel
 def log_independent_each(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     keys: Keys,
     groups: Groups,
     cells: Ints,
@@ -41,6 +36,7 @@ def log_independent_each(
     ``cells`` is room for the counts of a table and its margins, all zero. Larger tables, those with missing
     values, and those of few slices are counted by bits.
     """
+    packed, sets, model, scratch = records_of(context)
     for i in range(xs.size):
         x, y, known = xs[i], ys[i], given[i, : sizes[i]]
         table = packed.levels[x] * packed.levels[y] + packed.levels[x] + packed.levels[y]
@@ -54,7 +50,7 @@ def log_independent_each(
             out[i] = log_independent(packed, model, keys, groups, cells, x, y, n_slices, log_possible)
 
 
-@kernel
+@part
 def wide_slices(packed: Packed, given: Ints) -> bool:
     """Whether slices have a word of rows or more, on average, whatever the rows are."""
     most = packed.n_rows // 64
@@ -66,7 +62,7 @@ def wide_slices(packed: Packed, given: Ints) -> bool:
     return possible <= most
 
 
-@kernel
+@part
 def log_independent(
     packed: Packed,
     model: Model,
@@ -96,7 +92,7 @@ def log_independent(
     return -against
 
 
-@kernel
+@part
 def log_bayes_factor(
     packed: Packed, model: Model, keys: Keys, groups: Groups, cells: Ints, x: int, y: int, group: int
 ) -> float:

@@ -8,28 +8,24 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import log_one_minus_exp, log_rising, softplus
-from ibmap.kernels.records import Packed
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from ibmap.kernels.records import Counts, CountTable, Floats, FloatTable, Ints, IntTable, Packed
 
 
 class Model(NamedTuple):
     """The options of the Bayesian test, as arrays. Kinds number the distinct cardinalities."""
 
     kind: Ints  #: kind of each variable
-    tables: Floats  #: (parameters, rows + 1): log Γ(a + c) - log Γ(a)
-    cell: Ints  #: (kinds, kinds): which table serves γ for an I × J table
-    margin: Ints  #: (kinds, kinds): which table serves α, the prior counts of the first variable
-    cell_total: Floats  #: (kinds, kinds): Σ γ
-    margin_total: Floats  #: (kinds, kinds): Σ α
-    of_cell_total: Ints  #: (kinds, kinds): which table serves Σ γ; -1 where it would take too much room
-    of_margin_total: Ints  #: (kinds, kinds): the same for Σ α
-    log_prior: Floats  #: (1, 1) or (variables, variables): log prior of independence
+    tables: FloatTable  #: (parameters, rows + 1): log Γ(a + c) - log Γ(a)
+    cell: IntTable  #: (kinds, kinds): which table serves γ for an I × J table
+    margin: IntTable  #: (kinds, kinds): which table serves α, the prior counts of the first variable
+    cell_total: FloatTable  #: (kinds, kinds): Σ γ
+    margin_total: FloatTable  #: (kinds, kinds): Σ α
+    of_cell_total: IntTable  #: (kinds, kinds): which table serves Σ γ; -1 where it would take too much room
+    of_margin_total: IntTable  #: (kinds, kinds): the same for Σ α
+    log_prior: FloatTable  #: (1, 1) or (variables, variables): log prior of independence
     every_slice: bool  #: slices="all"
     one_factor: bool  #: combine="global"
 
@@ -37,12 +33,12 @@ class Model(NamedTuple):
 class Scratch(NamedTuple):
     """Room for one block of variables."""
 
-    counts: NDArray[np.int32]  #: (sets, columns and more): counts of some sets in the columns of a block
+    counts: CountTable  #: (sets, columns and more): counts of some sets in the columns of a block
     cursor: Ints  #: (sets,): room for counting them
     window: Ints  #: first set that has been counted, and the one after the last
-    cells: NDArray[np.int32]  #: counts of one set in the columns of a block
-    margins: NDArray[np.int32]  #: the same, summed over the levels of x
-    rest: NDArray[np.int32]
+    cells: Counts  #: counts of one set in the columns of a block
+    margins: Counts  #: the same, summed over the levels of x
+    rest: Counts
     bayes: Floats  #: d_k, the log Bayes factor of the slice
     offset: Floats  #: lq - lp
     above: Floats  #: Σ max(t_k, 0)

@@ -3,18 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import (
-    Floats,
-    Model,
-    Scratch,
-    log_prior_of,
-    log_prior_ratio,
-    slice_prior,
-    unseen_share,
-)
+from ibmap.kernels.bayes_model import Model, Scratch, log_prior_of, log_prior_ratio, slice_prior, unseen_share
 from ibmap.kernels.jit import inline
 from ibmap.kernels.logspace import exp, log1p, softplus
-from ibmap.kernels.records import Ints, Packed, Sets
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 from ibmap.kernels.tally import count_sets
 
 

@@ -4,21 +4,14 @@ import math
 
 import numpy as np
 
-from ibmap.kernels.bayes_model import (
-    Floats,
-    Ints,
-    Model,
-    Scratch,
-    log_prior_of,
-    log_prior_ratio,
-    posterior_from,
-)
-from ibmap.kernels.jit import allocating_kernel
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.bayes_model import Model, Scratch, log_prior_of, log_prior_ratio, posterior_from
+from ibmap.kernels.context import records_of
+from ibmap.kernels.jit import allocating_kernel, allocating_part
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 from ibmap.kernels.tally import cells_of
 
 
-@allocating_kernel
+@allocating_part
 def posterior_of_cells(
     model: Model, scratch: Scratch, x: int, y: int, cells: Ints, begin: int, end: int, log_possible: float
 ) -> tuple[float, float]:
@@ -57,8 +50,7 @@ def posterior_of_cells(
 
 @allocating_kernel
 def posteriors_of_tables(
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     x: int,
     ys: Ints,
     log_possible: Floats,
@@ -68,13 +60,14 @@ def posteriors_of_tables(
     dependent: Floats,
 ) -> None:
     """Score a batch of tables, from whatever engine they come."""
+    _, _, model, scratch = records_of(context)
     for t in range(ys.size):
         independent[t], dependent[t] = posterior_of_cells(
             model, scratch, x, ys[t], cells, start[t], start[t + 1], log_possible[t]
         )
 
 
-@allocating_kernel
+@allocating_part
 def posterior_one(
     packed: Packed,
     sets: Sets,

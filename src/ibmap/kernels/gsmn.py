@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Floats, Ints, Model, log_slices, slice_prior, unseen_share
+from ibmap.kernels.bayes_model import Model, log_slices, slice_prior, unseen_share
+from ibmap.kernels.context import records_of
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import exp, softplus
 from ibmap.kernels.odds import (
@@ -25,8 +26,8 @@ from ibmap.kernels.odds import (
     multiply_slices,
     start_of,
 )
-from ibmap.kernels.partition import park_singles, rows_with, split
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.partition import rows_with, set_aside_singletons, split
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 
 NEAR = 64  #: the strongest candidates, which are looked at before all others
 MOST = 63  #: members that one code can hold
@@ -51,9 +52,7 @@ class BlanketRoom(NamedTuple):
 
 @kernel
 def grow(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
+    context: Ints,
     rows: Bytes,
     room: BlanketRoom,
     x: int,
@@ -66,6 +65,7 @@ def grow(
     ``first`` is the first candidate that is dependent without members. Returns (members, tests); more than
     ``MOST`` members means that there is no room for them.
     """
+    packed, sets, model, _ = records_of(context)
     n_near = min(NEAR, ranked.size)
     for r in range(packed.n_rows):
         for v in range(n_near):
@@ -80,7 +80,7 @@ def grow(
         n_members += 1
         n_sets = split(packed, sets, here, n_sets, 1 - here, ranked[found])
         here = 1 - here
-        n_sets, n_singles = park_singles(sets, here, n_sets, n_singles)
+        n_sets, n_singles = set_aside_singletons(sets, here, n_sets, n_singles)
         split(packed, sets, here, n_sets, np.int64(2), x)
         given = room.members[:n_members]
         found, asked = first_dependent(
@@ -140,9 +140,10 @@ def first_dependent(
 
 @kernel
 def shrink(
-    packed: Packed, model: Model, rows: Bytes, room: BlanketRoom, x: int, n_members: int, threshold: float
+    context: Ints, rows: Bytes, room: BlanketRoom, x: int, n_members: int, threshold: float
 ) -> tuple[int, int]:
     """Drop the first member that is independent given the others, until there is none: (members, tests)."""
+    packed, _, model, _ = records_of(context)
     bits, members = room.bits, room.members
     for i in range(n_members):
         bits[i] = i

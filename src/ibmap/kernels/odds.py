@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Floats, Model, log_prior_ratio
+from ibmap.kernels.bayes_model import Model, log_prior_ratio
 from ibmap.kernels.jit import inline
 from ibmap.kernels.logspace import exp, softplus
 from ibmap.kernels.popcount import popcount
-from ibmap.kernels.records import Sets
+from ibmap.kernels.records import Floats, Sets
 
 SMALL = 16  #: slices with fewer rows of either level of x have a table of factors
 FEW = np.uint8(SMALL)

@@ -3,8 +3,6 @@
 import numpy as np
 
 from ibmap.kernels.bayes_model import (
-    Floats,
-    Ints,
     Model,
     Scratch,
     log_prior_of,
@@ -12,12 +10,12 @@ from ibmap.kernels.bayes_model import (
     log_slices,
     posterior_from,
 )
-from ibmap.kernels.jit import allocating_kernel, inline
+from ibmap.kernels.jit import allocating_part, inline
 from ibmap.kernels.partition import first_row, level_of
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 
 
-@allocating_kernel
+@allocating_part
 def round_robin_posteriors(
     packed: Packed,
     sets: Sets,

@@ -7,23 +7,20 @@ while many variables pass over them; then each row of the tile is scored. Every 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Floats, Model, Scratch, log_prior_of, log_prior_ratio, slice_prior
+from ibmap.kernels.bayes_model import Model, Scratch, log_prior_of, log_prior_ratio, slice_prior
 from ibmap.kernels.blocks import add_cells, put
+from ibmap.kernels.context import records_of
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import exp, log1p_of_share
 from ibmap.kernels.popcount import count_8, count_32
-from ibmap.kernels.records import Packed
-
-Counts = NDArray[np.int32]
+from ibmap.kernels.records import Counts, Floats, Ints, Packed
 
 WORDS = 256  #: of 32 columns, that fit the cache
 
 
 @kernel
 def unconditional_tile(
-    packed: Packed,
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     words: NDArray[np.uint32],
     tile: Counts,
     first_x: int,
@@ -35,6 +32,7 @@ def unconditional_tile(
 
     ``words`` is 0, 1, 2, ...; ``tile`` has room for every level but one of every x against the block.
     """
+    packed, _, model, scratch = records_of(context)
     levels, first, last, column, stride = packed.blocks[block]
     skipped = max(0, first_x - first)  # pairs that an earlier tile of the same block has scored
     first += skipped

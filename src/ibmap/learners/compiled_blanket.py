@@ -23,7 +23,7 @@ def compiled_finders(tests: Sequence[BoundTest]) -> list[Finder] | None:
         return None
     packed, model = test.counts.packed, test.model
     if (
-        packed.loose.size
+        packed.irregular.size
         or not (packed.levels <= 2).all()
         or not ((packed.levels == 2).all() or test.ties_are_independent)  # a constant ties with everything
         or model.log_prior.shape[0] > 1
@@ -82,10 +82,8 @@ class _Blankets:
             return [], len(candidates)
         threshold = float(test.log_threshold(x, candidates[:1])[0])
         first = int(np.argmin(independent))
-        n_members, grown = _gsmn.grow(
-            packed, test.sets, test.model, self._rows, room, x, candidates, first, threshold
-        )
+        n_members, grown = _gsmn.grow(test.context.numbers, self._rows, room, x, candidates, first, threshold)
         if n_members > _gsmn.MOST:  # a blanket beyond all measure
             return blanket(test, x, n)
-        n_members, shrunk = _gsmn.shrink(packed, test.model, self._rows, room, x, n_members, threshold)
+        n_members, shrunk = _gsmn.shrink(test.context.numbers, self._rows, room, x, n_members, threshold)
         return room.members[:n_members].tolist(), len(candidates) + grown + shrunk

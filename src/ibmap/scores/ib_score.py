@@ -17,9 +17,10 @@ from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
 from ibmap.independence.bayesian import BoundBayesianTest
 from ibmap.kernels import ib_ascent as _kernels
-from ibmap.kernels.bayes_model import Model, Scratch
-from ibmap.kernels.ib_ascent import EDGE, LOCKED, TIE, TRIED, State
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.ib_ascent import EDGE, LOCKED, TRIED, State
+from ibmap.kernels.ib_rows import closure_row as compiled_row
+from ibmap.kernels.ib_rows import empty_irregular
+from ibmap.kernels.rows import fill_row
 from ibmap.kernels.unconditional import unconditional_tile
 from ibmap.scores.closure import closure_row
 
@@ -83,7 +84,7 @@ class IBScore:
     @property
     def total(self) -> float:
         """σ(G)."""
-        return float(_kernels.total(self.state.row_sum))
+        return float(_kernels.sum_of(self.state.row_sum))
 
     @property
     def pair_scores(self) -> NDArray[np.float64]:
@@ -122,7 +123,8 @@ class IBScore:
         """
         touched: dict[int, None] = {}
         for x, y in flips:
-            _kernels.flip(self.state, x, y)
+            self.state.flags[x, y] ^= EDGE
+            self.state.flags[y, x] ^= EDGE
             touched.update({x: None, y: None})
         _spread(lambda thread, x: self._row(thread, x, self.state.sigma[x]), touched, self._n_jobs)
         for x in touched:
@@ -152,31 +154,26 @@ class IBScore:
         """Propose the least credible pairs, one after the other; the kernel ``ascend`` does the same."""
         ascents: list[Ascent] = []
         while len(ascents) < limit and budget > 0:
-            x, y = _kernels.least_credible_pair(self.state)  # Algorithm 2, line 1
-            self.at_maximum = bool(x < 0 or 2 * self._n_tried >= self._tried.size)
+            x, y = _kernels.propose(self.state, self._tried, self._n_tried)  # Algorithm 2
+            self.at_maximum = bool(x < 0)
             if self.at_maximum:
-                _kernels.forgive(self.state, self._tried[: 2 * self._n_tried])
                 self._n_tried = 0
                 break
-            _kernels.flip(self.state, x, y)  # Algorithm 2, line 2
-            self._rows_of(x, y)  # Algorithm 1, line 5
+            self._rows_of(x, y)
             self.n_tests += 2 * (len(self.state.row_sum) - 1)
             budget -= 1
-            gain = _kernels.gain_of(self.state, x, y)
-            if gain > TIE:
-                _kernels.keep(self.state, x, y, self._tried[: 2 * self._n_tried])  # Algorithm 1, lines 9, 10
+            gain = _kernels.decide(self.state, x, y, self._tried, self._n_tried)  # Algorithm 1, lines 5 to 10
+            if gain > 0:
                 ascents.append(Ascent(x, y, bool(self.state.flags[x, y] & EDGE), gain, self.total))
                 self._n_tried = 0
             else:
-                _kernels.reject(self.state, x, y)
-                self._tried[2 * self._n_tried : 2 * self._n_tried + 2] = x, y
                 self._n_tried += 1
         return ascents
 
     def _ascend_compiled(self, compiled: "_Compiled", limit: int, budget: int) -> list[Ascent]:
         log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
         done, proposals, n_tried = _kernels.ascend(
-            *compiled.arguments(0), self.state, self._tried, self._n_tried, budget, log, gains
+            *compiled.row(0), self.state, compiled.buffer, self._tried, self._n_tried, budget, log, gains
         )
         self.at_maximum, self._n_tried = n_tried < 0, max(n_tried, 0)
         self.n_tests += 2 * proposals * (len(self.state.row_sum) - 1)
@@ -196,7 +193,7 @@ class IBScore:
 
     def _row(self, thread: int, x: int, out: NDArray[np.float64]) -> None:
         if self._compiled:
-            _kernels.closure_row(*self._compiled.arguments(thread), x, self.blanket(x), out)
+            fill_row(*self._compiled.row(thread), x, self.blanket(x), out)
         else:
             out[:] = closure_row(self._test, x, self.blanket(x), len(out))
             if not ((out <= 0) & (out > -np.inf)).all():
@@ -221,13 +218,14 @@ class IBScore:
 
 
 class _Compiled:
-    """The Bayesian test on bits in memory, with room for several threads."""
+    """The Bayesian test on bits in memory, with a workspace for each of several threads."""
 
     def __init__(self, test: BoundBayesianTest, n_jobs: int) -> None:
         if test.counts.packed is None:
             raise TypeError("the engine keeps its rows elsewhere")
-        self._packed, self._model = test.counts.packed, test.model
-        self._rooms = [(test.sets, test.scratch), *(test.workspace() for _ in range(n_jobs - 1))]
+        self._packed = test.counts.packed
+        self._contexts = [test.context, *(test.new_context() for _ in range(n_jobs - 1))]
+        self.buffer = np.empty(len(test.counts.cardinalities), np.int64)
         self.n_cells = test.counts.n_rows * len(test.counts.cardinalities)
 
     @classmethod
@@ -239,18 +237,17 @@ class _Compiled:
             raise RequestError(f"the test knows {len(test.counts.cardinalities)} variables, not {n}")
         return cls(test, n_jobs)
 
-    def arguments(self, thread: int) -> tuple[Packed, Sets, Model, Scratch]:
-        """Return what every kernel needs, in the room of one thread."""
-        sets, scratch = self._rooms[thread]
-        return self._packed, sets, self._model, scratch
+    def row(self, thread: int) -> tuple[int, Ints]:
+        """Return the address of the function that fills a row, and what it takes in one thread."""
+        return compiled_row.address, self._contexts[thread].numbers
 
     def score_empty(self, sigma: NDArray[np.float64]) -> None:
         """Fill σ of the graph without edges: every pair of columns once, tile by tile."""
-        packed, model = self._packed, self._model
+        packed, contexts = self._packed, [context.numbers for context in self._contexts]
         words = np.arange(packed.level_bits.shape[1], dtype=np.uint32)
         width = max([(levels - 1) * stride for levels, _, _, _, stride in packed.blocks.tolist()], default=0)
         most_levels = max(packed.blocks[:, 0].tolist(), default=1)
-        rooms = [np.empty((TILE * (most_levels - 1), width + 32), np.int32) for _ in self._rooms]
+        buffers = [np.empty((TILE * (most_levels - 1), width + 32), np.int32) for _ in contexts]
         tiles = [
             (x, min(x + TILE, stop), block)
             for _, start, stop, _, _ in packed.blocks.tolist()
@@ -260,14 +257,13 @@ class _Compiled:
         ]
 
         def work(thread: int, tile: tuple[int, int, int]) -> None:
-            scratch = self._rooms[thread][1]
-            unconditional_tile(packed, model, scratch, words, rooms[thread], *tile, sigma)
+            unconditional_tile(contexts[thread], words, buffers[thread], *tile, sigma)
 
-        def loose(thread: int, y: int) -> None:
-            _kernels.empty_loose(*self.arguments(thread), y, sigma)
+        def irregular(thread: int, y: int) -> None:
+            empty_irregular(contexts[thread], y, sigma)
 
-        _spread(work, tiles, len(self._rooms))
-        _spread(loose, packed.loose.tolist(), len(self._rooms))
+        _spread(work, tiles, len(contexts))
+        _spread(irregular, packed.irregular.tolist(), len(contexts))
 
 
 def _spread(work: Callable[[int, Any], None], tasks: Iterable[Any], n_threads: int) -> None:
