@@ -11,7 +11,18 @@ import numpy as np
 
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import log_one_minus_exp, log_rising, softplus
-from ibmap.kernels.records import Counts, CountTable, Floats, FloatTable, Ints, IntTable, Packed
+from ibmap.kernels.pointers import Layout
+from ibmap.kernels.records import (
+    Counts,
+    CountTable,
+    Floats,
+    FloatTable,
+    Ints,
+    IntTable,
+    Packed,
+    Routes,
+    Sets,
+)
 
 
 class Model(NamedTuple):
@@ -51,6 +62,12 @@ class Scratch(NamedTuple):
     no: Floats
 
 
+LAYOUT = Layout(Packed, Sets, Model, Scratch, Routes)  #: of a context (``context.py``)
+
+#: what kernels make of a context: (packed, sets, model, scratch), and (routes,)
+records_of, routes_of = LAYOUT.reader(0, 4), LAYOUT.reader(4, 5)
+
+
 @kernel
 def fill_table(parameter: float, out: Floats) -> None:
     """``out[c] = log Γ(parameter + c) - log Γ(parameter)``: a sum of logs, with what rounding loses."""
@@ -63,14 +80,35 @@ def fill_table(parameter: float, out: Floats) -> None:
         total = longer
 
 
+class Priors(NamedTuple):
+    """The prior counts of the table of x and y: which rows of ``model.tables`` serve them."""
+
+    kind_x: int
+    kind_y: int
+    cell: int  #: γ
+    row: int  #: α of the levels of x
+    column: int  #: α of the levels of y
+    cell_total: int  #: Σ γ; -1 if there is no row for the totals
+    row_total: int
+    column_total: int
+
+
 @inline
-def log_prior_ratio(model: Model, x: int, y: int, size: int) -> float:
-    """Log of the normalising terms of h / g in a slice of ``size`` rows."""
+def priors_of(model: Model, x: int, y: int) -> Priors:
+    """Look up the prior counts of a pair."""
     a, b = model.kind[x], model.kind[y]
-    if model.of_cell_total[a, b] >= 0:
-        rows, columns = model.of_margin_total[a, b], model.of_margin_total[b, a]
-        margins = model.tables[rows, size] + model.tables[columns, size]
-        return margins - model.tables[model.of_cell_total[a, b], size]
+    margins = model.margin[a, b], model.margin[b, a]
+    totals = model.of_cell_total[a, b], model.of_margin_total[a, b], model.of_margin_total[b, a]
+    return Priors(a, b, model.cell[a, b], *margins, *totals)
+
+
+@inline
+def log_prior_ratio(model: Model, priors: Priors, size: int) -> float:
+    """Log of the normalising terms of h / g in a slice of ``size`` rows."""
+    if priors.cell_total >= 0:
+        margins = model.tables[priors.row_total, size] + model.tables[priors.column_total, size]
+        return margins - model.tables[priors.cell_total, size]
+    a, b = priors.kind_x, priors.kind_y
     margins = log_rising(model.margin_total[a, b], size) + log_rising(model.margin_total[b, a], size)
     return margins - log_rising(model.cell_total[a, b], size)
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Model, log_slices, slice_prior, unseen_share
-from ibmap.kernels.context import records_of
+from ibmap.kernels.bayes_model import Model, log_slices, priors_of, records_of, slice_prior, unseen_share
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import exp, softplus
 from ibmap.kernels.odds import (
@@ -22,7 +21,6 @@ from ibmap.kernels.odds import (
     OddsRoom,
     constant_slice,
     factor_of,
-    margins_are_cells,
     multiply_slices,
     start_of,
 )
@@ -231,8 +229,9 @@ def is_independent(
         n_slices -= room.partner[k] > k
     given = room.members[:n_members]
     offset, unseen = prior_of_slices(packed, model, given, given[j], n_slices)
-    kind, same = model.kind[x], margins_are_cells(model, x)
-    cell, margin = model.tables[model.cell[kind, kind]], model.tables[model.margin[kind, kind]]
+    priors = priors_of(model, x, x)
+    same = priors.cell == priors.row
+    cell, margin = model.tables[priors.cell], model.tables[priors.row]
     limit, odds, factors = np.exp(-threshold - unseen), 1.0, room.factors
     factors[:] = 0.0
     for k in range(n_codes):
@@ -244,10 +243,10 @@ def is_independent(
         n = a + b + c + d
         if n == 1 or (same and (other < 0 or a + c == 0 or b + d == 0)):
             if factors[n] == 0.0:
-                factors[n] = 1.0 + exp(min(offset + constant_slice(model, x, n), LARGEST))
+                factors[n] = 1.0 + exp(min(offset + constant_slice(model, priors, n), LARGEST))
             odds *= factors[n]
         else:
-            odds *= factor_of(cell, margin, a, c, b, d, offset + start_of(model, x, a + c, b + d))
+            odds *= factor_of(cell, margin, a, c, b, d, offset + start_of(model, priors, a + c, b + d))
         if odds >= limit:
             return False
     return True

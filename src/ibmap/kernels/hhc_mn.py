@@ -7,9 +7,8 @@ so that asking for them from Python takes longer than answering: a random networ
 
 import numpy as np
 
-from ibmap.kernels.bayes_model import Model, Scratch, log_slices
+from ibmap.kernels.bayes_model import Model, Scratch, log_slices, records_of
 from ibmap.kernels.cells import posterior_one
-from ibmap.kernels.context import records_of
 from ibmap.kernels.jit import allocating_kernel, allocating_part, inline
 from ibmap.kernels.partition import slices_of
 from ibmap.kernels.records import Floats, Ints, Packed, Sets

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.kernels.jit import inline, kernel, part
-from ibmap.kernels.records import Floats, Ints
+from ibmap.kernels.pointers import Layout
+from ibmap.kernels.records import ByteTable, Floats, FloatTable, Ints
 from ibmap.kernels.rows import call_row
 
 EDGE, LOCKED, TRIED = 1, 2, 4
@@ -20,11 +21,15 @@ TIE = 1e-9  #: rounding must not decide: what is closer than this is equal
 class State(NamedTuple):
     """Where the search stands."""
 
-    sigma: Floats  #: (n, n): σ_xy, diagonal 0
-    flags: NDArray[np.uint8]  #: (n, n): EDGE | LOCKED | TRIED
+    sigma: FloatTable  #: (n, n): σ_xy, diagonal 0
+    flags: ByteTable  #: (n, n): EDGE | LOCKED | TRIED
     row_sum: Floats  #: Σ_y σ_xy
     lowest: Floats  #: of each x, the smallest σ_xy + σ_yx among the pairs that may be flipped
-    rows: Floats  #: (2, n): the rows of x and y after a flip that is being tried
+    rows: FloatTable  #: (2, n): the rows of x and y after a flip that is being tried
+
+
+LAYOUT = Layout(State)
+state_of = LAYOUT.reader(0, 1)  #: what kernels make of the numbers of a state: (state,)
 
 
 @inline
@@ -39,8 +44,9 @@ def blanket_of(flags: NDArray[np.uint8], x: int, buffer: Ints) -> int:
 
 
 @kernel
-def sum_rows(state: State, first: int, last: int, symmetric: bool) -> None:
+def sum_rows(numbers: Ints, first: int, last: int, symmetric: bool) -> None:
     """Σ_y σ_xy of some x; and their least credible pairs if σ_xy = σ_yx, as in the graph without edges."""
+    (state,) = state_of(numbers)
     for x in range(first, last):
         row, flags = state.sigma[x], state.flags[x]
         state.row_sum[x] = total(row)
@@ -53,8 +59,9 @@ def sum_rows(state: State, first: int, last: int, symmetric: bool) -> None:
 
 
 @kernel
-def all_minima(state: State) -> None:
+def all_minima(numbers: Ints) -> None:
     """Find the least credible pair of every variable, tile by tile."""
+    (state,) = state_of(numbers)
     n = state.lowest.size
     state.lowest[:] = np.inf
     for i0 in range(0, n, 64):
@@ -193,7 +200,7 @@ def accepted(state: State, x: int, y: int, tried: Ints, n_tried: int) -> float:
 def ascend(
     row: int,
     context: Ints,
-    state: State,
+    numbers: Ints,
     buffer: Ints,
     tried: Ints,
     n_tried: int,
@@ -204,10 +211,12 @@ def ascend(
     """Do up to ``len(log)`` ascents by up to ``budget`` proposals.
 
     ``row`` is the address of a function that fills a row of σ (``rows.py``), and ``context`` what it takes;
-    ``buffer`` holds the blanket of a variable. ``tried`` has a place for each pair that may be proposed in
-    one ascent: 2 (patience + 1) indices; ``n_tried`` pairs have been, by an earlier call. Returns (ascents,
-    proposals, pairs tried since the last ascent), the last of them -1 at a maximum.
+    ``numbers`` stand for the state, and ``buffer`` holds the blanket of a variable. ``tried`` has a place for
+    each pair that may be proposed in one ascent: 2 (patience + 1) indices; ``n_tried`` pairs have been, by an
+    earlier call. Returns (ascents, proposals, pairs tried since the last ascent), the last of them -1 at a
+    maximum.
     """
+    (state,) = state_of(numbers)
     step = n_proposals = np.int64(0)
     while step < log.shape[0] and n_proposals < budget:
         x, y = next_proposal(state, tried, n_tried)
@@ -230,14 +239,16 @@ def ascend(
 
 
 @kernel
-def propose(state: State, tried: Ints, n_tried: int) -> tuple[int, int]:
+def propose(numbers: Ints, tried: Ints, n_tried: int) -> tuple[int, int]:
     """Flip the least credible pair; see ``next_proposal``."""
+    (state,) = state_of(numbers)
     return next_proposal(state, tried, n_tried)
 
 
 @kernel
-def decide(state: State, x: int, y: int, tried: Ints, n_tried: int) -> float:
+def decide(numbers: Ints, x: int, y: int, tried: Ints, n_tried: int) -> float:
     """Keep a flip or take it back; see ``accepted``."""
+    (state,) = state_of(numbers)
     return accepted(state, x, y, tried, n_tried)
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ibmap.kernels.bayes_model import log_slices
+from ibmap.kernels.bayes_model import log_slices, records_of, routes_of
 from ibmap.kernels.blocks import independence_block
-from ibmap.kernels.cells import posterior_one
-from ibmap.kernels.context import floats_at, ints_at, records_of
+from ibmap.kernels.cells import call_irregular, posterior_one
 from ibmap.kernels.jit import ByAddress, kernel
 from ibmap.kernels.partition import slices_of
+from ibmap.kernels.pointers import floats_at, ints_at
 from ibmap.kernels.records import Floats, Ints
 from ibmap.kernels.round_robin import round_robin_posteriors
 from ibmap.kernels.rows import ROW
@@ -21,9 +21,9 @@ def _closure_row(context: int, x: int, members: int, n_members: int, out: int) -
     log_possible = log_slices(packed, model, blanket, np.int64(-1), n_slices)
     for block in range(packed.blocks.shape[0]):
         independence_block(packed, sets, model, scratch, x, n_slices, log_possible, block, row)
-    for y in packed.irregular:
-        if y != x:
-            row[y], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, log_possible, 1 - here)
+    (routes,) = routes_of(context)
+    if routes.irregular:
+        call_irregular(routes.irregular, context, x, here, n_slices, log_possible, out, row.size)
     if blanket.size:
         round_robin_posteriors(packed, sets, model, scratch, x, blanket, here, n_slices)
         for j in range(blanket.size):

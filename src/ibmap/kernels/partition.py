@@ -99,7 +99,7 @@ def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variabl
     for s in range(n_sets):
         child[s] = n_new
         if size_of[s] == 1:  # nothing to split: find its level and move on
-            level = level_of_bit(packed, variable, words[start[s]], masks[start[s]])
+            level = level_of_bit(packed, variable, np.int64(words[start[s]]), masks[start[s]])
             if level >= 0:
                 new_words[end], new_masks[end] = words[start[s]], masks[start[s]]
                 new_size[n_new], new_code[n_new] = 1, level

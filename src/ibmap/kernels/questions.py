@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ibmap.kernels.bayes_model import log_slices
+from ibmap.kernels.bayes_model import log_slices, records_of
 from ibmap.kernels.blocks import independence_block
 from ibmap.kernels.cells import posterior_one
-from ibmap.kernels.context import records_of
 from ibmap.kernels.jit import allocating_kernel
 from ibmap.kernels.logspace import log_one_minus_exp
 from ibmap.kernels.partition import slices_of

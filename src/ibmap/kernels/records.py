@@ -55,3 +55,9 @@ class Sets(NamedTuple):
     code: IntTable  #: (4, rows): level of the last refining variable in each set
     child: IntTable  #: (4, rows + 1): first set that each set of the source was split into
     keys: Ints  #: (rows,): for the rows of one set
+
+
+class Routes(NamedTuple):
+    """Addresses of functions that few tables need, and that are compiled for those only; 0 if not needed."""
+
+    irregular: int  #: scores the irregular columns of a row (``cells.py``)

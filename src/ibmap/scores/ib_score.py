@@ -71,6 +71,7 @@ class IBScore:
                 flags[x, y] |= mark
                 flags[y, x] |= mark
         self.state = State(np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty((2, n)))
+        self._numbers, _ = _kernels.LAYOUT.numbers(self.state)  # what kernels take for the state
         self._compiled = _Compiled.of(test, n, n_jobs)
         self._n_jobs = n_jobs if self._compiled else 1  # a test of unknown making is asked by one thread
         self.n_tests = n * (n - 1)
@@ -128,13 +129,13 @@ class IBScore:
             touched.update({x: None, y: None})
         _spread(lambda thread, x: self._row(thread, x, self.state.sigma[x]), touched, self._n_jobs)
         for x in touched:
-            _kernels.sum_rows(self.state, x, x + 1, False)
+            _kernels.sum_rows(self._numbers, x, x + 1, False)
         self._tried = np.array([v for pair in tried for v in pair], np.int64)
         self._n_tried = len(self._tried) // 2
         for x, y in self.tried:
             self.state.flags[x, y] |= TRIED
             self.state.flags[y, x] |= TRIED
-        _kernels.all_minima(self.state)
+        _kernels.all_minima(self._numbers)
         self.n_tests = n_tests
 
     def ascend(self, limit: int, patience: int = 0, budget: int | None = None) -> list[Ascent]:
@@ -154,7 +155,7 @@ class IBScore:
         """Propose the least credible pairs, one after the other; the kernel ``ascend`` does the same."""
         ascents: list[Ascent] = []
         while len(ascents) < limit and budget > 0:
-            x, y = _kernels.propose(self.state, self._tried, self._n_tried)  # Algorithm 2
+            x, y = _kernels.propose(self._numbers, self._tried, self._n_tried)  # Algorithm 2
             self.at_maximum = bool(x < 0)
             if self.at_maximum:
                 self._n_tried = 0
@@ -162,7 +163,8 @@ class IBScore:
             self._rows_of(x, y)
             self.n_tests += 2 * (len(self.state.row_sum) - 1)
             budget -= 1
-            gain = _kernels.decide(self.state, x, y, self._tried, self._n_tried)  # Algorithm 1, lines 5 to 10
+            # Algorithm 1, lines 5 to 10
+            gain = _kernels.decide(self._numbers, x, y, self._tried, self._n_tried)
             if gain > 0:
                 ascents.append(Ascent(x, y, bool(self.state.flags[x, y] & EDGE), gain, self.total))
                 self._n_tried = 0
@@ -173,7 +175,7 @@ class IBScore:
     def _ascend_compiled(self, compiled: "_Compiled", limit: int, budget: int) -> list[Ascent]:
         log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
         done, proposals, n_tried = _kernels.ascend(
-            *compiled.row(0), self.state, compiled.buffer, self._tried, self._n_tried, budget, log, gains
+            *compiled.row(0), self._numbers, compiled.buffer, self._tried, self._n_tried, budget, log, gains
         )
         self.at_maximum, self._n_tried = n_tried < 0, max(n_tried, 0)
         self.n_tests += 2 * proposals * (len(self.state.row_sum) - 1)
@@ -209,10 +211,10 @@ class IBScore:
             self._compiled.score_empty(state.sigma)
         else:
             _spread(lambda thread, x: self._row(thread, x, state.sigma[x]), range(n), self._n_jobs)
-            _kernels.all_minima(state)
+            _kernels.all_minima(self._numbers)
 
         def sums(_: int, first: int) -> None:
-            _kernels.sum_rows(state, first, min(first + BAND, n), from_nothing)
+            _kernels.sum_rows(self._numbers, first, min(first + BAND, n), from_nothing)
 
         _spread(sums, range(0, n, BAND), self._n_jobs)
 
