@@ -8,7 +8,27 @@ import numpy as np
 import pytest
 
 from ibmap.independence.base import log_one_minus_exp as array_log_one_minus_exp
-from ibmap.kernels import logspace as kernels
+from ibmap.kernels import logspace
+from ibmap.kernels.jit import kernel
+
+
+def one_argument(function: Callable[[float], float]) -> Callable[[float], float]:
+    return kernel(lambda value: function(value))
+
+
+def two_arguments(function: Callable[[float, int], float]) -> Callable[[float, int], float]:
+    return kernel(lambda value, n: function(value, n))
+
+
+class kernels:  # noqa: N801
+    """What kernels call, called from Python."""
+
+    exp, log1p, softplus = map(one_argument, (logspace.exp, logspace.log1p, logspace.softplus))
+    log1p_of_share, log_one_minus_exp = map(
+        one_argument, (logspace.log1p_of_share, logspace.log_one_minus_exp)
+    )
+    log_rising = two_arguments(logspace.log_rising)
+
 
 EPS = float(np.finfo(float).eps)
 NEGATIVE = [0.0, *(-np.logspace(-320, 2.85, 700)).tolist(), -707.9, *np.linspace(-708, 0, 400).tolist()]

@@ -13,7 +13,7 @@ from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Slices, Tables
 from ibmap.kernels.partition import pack_levels
 from ibmap.kernels.records import Packed, Sets
-from ibmap.kernels.tables import count_tables
+from ibmap.kernels.tables import LAYOUT, count_tables
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would take more room than they save time
 BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
@@ -47,7 +47,7 @@ class MemoryEngine(EngineBase):
         """Count: one table for every y of every question."""
         asked = questions.check(self.schema.n_variables)
         start, cells, *slices = count_tables(
-            self.packed, self.workspace(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
+            self.table(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
         )
         levels, n_rows = self.schema.cardinalities, self.schema.n_rows
         return Tables.of(asked, levels, start, cells, n_rows, Slices(*slices))
@@ -58,11 +58,12 @@ class MemoryEngine(EngineBase):
         codes = data.codes[:, drawn_rows(rng, data.n_rows, share)]
         return MemoryEngine(CategoricalData(codes, data.names, data.levels, data.bin_edges, data.backend))
 
-    def workspace(self) -> Sets:
-        """Return the buffers of the calling thread, made when it first asks."""
-        if not hasattr(self._workspaces, "sets"):
-            self._workspaces.sets = new_sets(self.schema.n_rows)
-        return self._workspaces.sets  # type: ignore[no-any-return]
+    def table(self) -> Ints:
+        """Return the rows, and buffers for the calling thread, as kernels take them."""
+        mine = self._workspaces
+        if not hasattr(mine, "numbers"):
+            mine.numbers, mine.arrays = LAYOUT.numbers(self.packed, new_sets(self.schema.n_rows))
+        return mine.numbers  # type: ignore[no-any-return]
 
 
 def drawn_rows(rng: np.random.Generator, n_rows: int, share: float | None = None) -> Ints:

@@ -34,6 +34,6 @@ def log_independent_each(test: CompiledBayesianTest, xs: Ints, ys: Ints, given: 
     """Return log Pr(x_i ⊥ y_i) for every i, given the first ``sizes[i]`` of ``given[i]``."""
     out, most = np.empty(len(xs)), int(test.levels.max(initial=1))
     cells = np.zeros(min(most * (most + 2), MOST_CELLS), np.int64)
-    buffers = (test.packed, test.sets, test.model, test.scratch, *row_keys(test.packed), cells)
-    _log_independent_each(*buffers, xs, ys, np.ascontiguousarray(given), sizes, out)
+    workspace = (test.context.numbers, *row_keys(test.packed), cells)
+    _log_independent_each(*workspace, xs, ys, np.ascontiguousarray(given), sizes, out)
     return out

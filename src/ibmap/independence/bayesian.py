@@ -16,6 +16,7 @@ from ibmap.independence.base import Answers, BoundTableTest
 from ibmap.kernels import questions as _questions
 from ibmap.kernels.bayes_model import Model, Scratch, fill_table
 from ibmap.kernels.cells import posteriors_of_tables
+from ibmap.kernels.context import Context
 from ibmap.kernels.records import Sets
 
 PRIOR_COUNTS = ("ones", "consistent", "jeffreys", "bdeu")
@@ -114,13 +115,14 @@ class BoundBayesianTest(BoundTableTest):
         self.levels = engine.schema.cardinalities
         self.model = _model(test, engine.schema)
         self.ties_are_independent = test.ties == "independent"
-        self.scratch = _scratch(len(self.levels), int(self.levels.max(initial=1)))
+        n_levels = int(self.levels.max(initial=1))
+        self.context = Context(None, None, self.model, _scratch(len(self.levels), n_levels))
 
     def evaluate(self, tables: Tables) -> Answers:
         """Answer one question per table."""
         yes, no, xs = np.empty(len(tables)), np.empty(len(tables)), tables.x
         posteriors_of_tables(
-            self.model, self.scratch, xs, tables.y, tables.log_possible, tables.start, tables.cells, yes, no
+            self.context.numbers, xs, tables.y, tables.log_possible, tables.start, tables.cells, yes, no
         )
         return self._answers(xs, tables.y, yes, no)
 
@@ -140,7 +142,12 @@ class CompiledBayesianTest(BoundBayesianTest):
     def __init__(self, test: BayesianTest, engine: MemoryEngine) -> None:
         super().__init__(test, engine)
         self.packed = engine.packed
-        self.sets, self.scratch = self.workspace()
+        self.context = self.new_context()
+
+    def new_context(self) -> Context:
+        """Return what kernels need, with a workspace for one thread."""
+        sets, scratch = self.workspace()
+        return Context(self.packed, sets, self.model, scratch)
 
     def workspace(self) -> tuple[Sets, Scratch]:
         """Return new buffers for one thread."""
@@ -155,21 +162,21 @@ class CompiledBayesianTest(BoundBayesianTest):
     def for_thread(self) -> "CompiledBayesianTest":
         """Return the same test with buffers of its own, for another thread."""
         other = copy(self)
-        other.sets, other.scratch = self.workspace()
+        other.context = self.new_context()
         return other
 
     def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
         """Test x against each of many ys, one conditioning set."""
         ys, given = self._indices(x, ys), self._indices(x, given)
         yes, no = np.empty(ys.size), np.empty(ys.size)
-        _questions.fixed_posteriors(self.packed, self.sets, self.model, self.scratch, x, ys, given, yes, no)
+        _questions.fixed_posteriors(self.context.numbers, x, ys, given, yes, no)
         return self._answers(x, ys, yes, no)
 
     def round_robin(self, x: int, members: ArrayLike) -> Answers:
         """Test x against each member, given the other members."""
         members = self._indices(x, members)
         yes, no = np.empty(members.size), np.empty(members.size)
-        _questions.round_robin(self.packed, self.sets, self.model, self.scratch, x, members, yes, no)
+        _questions.round_robin(self.context.numbers, x, members, yes, no)
         return self._answers(x, members, yes, no)
 
     def all_subsets(self, x: int, y: int, pool: ArrayLike, max_size: int | None = None) -> Ints | None:
@@ -177,9 +184,7 @@ class CompiledBayesianTest(BoundBayesianTest):
         pool, _ = self._indices(x, pool), self._indices(x, [y])
         threshold = self.log_threshold(x, np.array([y]))
         for given in subset_batches(pool, max_size):
-            found_at = _questions.first_separating(
-                self.packed, self.sets, self.model, self.scratch, x, y, given, threshold
-            )
+            found_at = _questions.first_separating(self.context.numbers, x, y, given, threshold)
             if found_at >= 0:
                 return np.asarray(given[found_at])
         return None

@@ -3,30 +3,27 @@
 import numpy as np
 
 from ibmap.kernels.bayes_model import (
-    Floats,
-    Ints,
     Model,
-    Scratch,
+    Priors,
     log_prior_of,
     log_prior_ratio,
     log_slices,
+    priors_of,
+    records_of,
     slice_prior,
     unseen_share,
 )
 from ibmap.kernels.cells import posterior_one
-from ibmap.kernels.jit import allocating_kernel, kernel
+from ibmap.kernels.jit import allocating_kernel, part
 from ibmap.kernels.logspace import softplus
 from ibmap.kernels.partition import slices_of
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.records import Floats, Ints, Packed
 from ibmap.kernels.row_keys import Groups, Keys, code_of, group_rows, list_members
 
 
 @allocating_kernel
 def log_independent_each(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     keys: Keys,
     groups: Groups,
     cells: Ints,
@@ -41,6 +38,7 @@ def log_independent_each(
     ``cells`` is room for the counts of a table and its margins, all zero. Larger tables, those with missing
     values, and those of few slices are counted by bits.
     """
+    packed, sets, model, scratch = records_of(context)
     for i in range(xs.size):
         x, y, known = xs[i], ys[i], given[i, : sizes[i]]
         table = packed.levels[x] * packed.levels[y] + packed.levels[x] + packed.levels[y]
@@ -54,7 +52,7 @@ def log_independent_each(
             out[i] = log_independent(packed, model, keys, groups, cells, x, y, n_slices, log_possible)
 
 
-@kernel
+@part
 def wide_slices(packed: Packed, given: Ints) -> bool:
     """Whether slices have a word of rows or more, on average, whatever the rows are."""
     most = packed.n_rows // 64
@@ -66,7 +64,7 @@ def wide_slices(packed: Packed, given: Ints) -> bool:
     return possible <= most
 
 
-@kernel
+@part
 def log_independent(
     packed: Packed,
     model: Model,
@@ -82,10 +80,11 @@ def log_independent(
     log_prior, n_single = log_prior_of(model, x, y), list_members(groups, n_slices)
     if n_single == n_slices:  # nothing is said: the prior remains
         return log_prior
+    priors = priors_of(model, x, y)
     total, against, offset = 0.0, 0.0, slice_prior(log_prior, 0.0 if model.one_factor else log_possible)
     for g in range(n_slices):
         if groups.size[g] > 1:
-            factor = log_bayes_factor(packed, model, keys, groups, cells, x, y, g)
+            factor = log_bayes_factor(packed, model, priors, keys, groups, cells, x, y, g)
             total += factor
             against += softplus(offset + factor)
     if model.one_factor:
@@ -96,13 +95,20 @@ def log_independent(
     return -against
 
 
-@kernel
+@part
 def log_bayes_factor(
-    packed: Packed, model: Model, keys: Keys, groups: Groups, cells: Ints, x: int, y: int, group: int
+    packed: Packed,
+    model: Model,
+    priors: Priors,
+    keys: Keys,
+    groups: Groups,
+    cells: Ints,
+    x: int,
+    y: int,
+    group: int,
 ) -> float:
     """Return d_k of one slice; every cell that is counted is cleared again."""
-    a, b, n = model.kind[x], model.kind[y], groups.size[group]
-    levels, start = packed.levels[y], groups.start[group]
+    n, levels, start = groups.size[group], packed.levels[y], groups.start[group]
     columns = packed.levels[x] * levels
     rows = columns + levels  # the margins stand behind the cells: first y's, then x's
     for k in range(start, start + n):
@@ -110,9 +116,9 @@ def log_bayes_factor(
         cells[i * levels + j] += 1
         cells[columns + j] += 1
         cells[rows + i] += 1
-    d = log_prior_ratio(model, x, y, n)
-    by_cell, by_row = model.tables[model.cell[a, b]], model.tables[model.margin[a, b]]
-    by_column = model.tables[model.margin[b, a]]
+    d = log_prior_ratio(model, priors, n)
+    by_cell, by_row = model.tables[priors.cell], model.tables[priors.row]
+    by_column = model.tables[priors.column]
     for k in range(start, start + n):  # what has been added is zero, and adds nothing when it comes again
         i, j = code_of(keys, groups.members[k], x), code_of(keys, groups.members[k], y)
         d += by_cell[cells[i * levels + j]]

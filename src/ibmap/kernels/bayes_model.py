@@ -8,28 +8,35 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import log_one_minus_exp, log_rising, softplus
-from ibmap.kernels.records import Packed
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from ibmap.kernels.pointers import Layout
+from ibmap.kernels.records import (
+    Counts,
+    CountTable,
+    Floats,
+    FloatTable,
+    Ints,
+    IntTable,
+    Packed,
+    Routes,
+    Sets,
+)
 
 
 class Model(NamedTuple):
     """The options of the Bayesian test, as arrays. Kinds number the distinct cardinalities."""
 
     kind: Ints  #: kind of each variable
-    tables: Floats  #: (parameters, rows + 1): log Γ(a + c) - log Γ(a)
-    cell: Ints  #: (kinds, kinds): which table serves γ for an I × J table
-    margin: Ints  #: (kinds, kinds): which table serves α, the prior counts of the first variable
-    cell_total: Floats  #: (kinds, kinds): Σ γ
-    margin_total: Floats  #: (kinds, kinds): Σ α
-    of_cell_total: Ints  #: (kinds, kinds): which table serves Σ γ; -1 where it would take too much room
-    of_margin_total: Ints  #: (kinds, kinds): the same for Σ α
-    log_prior: Floats  #: (1, 1) or (variables, variables): log prior of independence
+    tables: FloatTable  #: (parameters, rows + 1): log Γ(a + c) - log Γ(a)
+    cell: IntTable  #: (kinds, kinds): which table serves γ for an I × J table
+    margin: IntTable  #: (kinds, kinds): which table serves α, the prior counts of the first variable
+    cell_total: FloatTable  #: (kinds, kinds): Σ γ
+    margin_total: FloatTable  #: (kinds, kinds): Σ α
+    of_cell_total: IntTable  #: (kinds, kinds): which table serves Σ γ; -1 where it would take too much room
+    of_margin_total: IntTable  #: (kinds, kinds): the same for Σ α
+    log_prior: FloatTable  #: (1, 1) or (variables, variables): log prior of independence
     every_slice: bool  #: slices="all"
     one_factor: bool  #: combine="global"
 
@@ -37,12 +44,12 @@ class Model(NamedTuple):
 class Scratch(NamedTuple):
     """Room for one block of variables."""
 
-    counts: NDArray[np.int32]  #: (sets, columns and more): counts of some sets in the columns of a block
+    counts: CountTable  #: (sets, columns and more): counts of some sets in the columns of a block
     cursor: Ints  #: (sets,): room for counting them
     window: Ints  #: first set that has been counted, and the one after the last
-    cells: NDArray[np.int32]  #: counts of one set in the columns of a block
-    margins: NDArray[np.int32]  #: the same, summed over the levels of x
-    rest: NDArray[np.int32]
+    cells: Counts  #: counts of one set in the columns of a block
+    margins: Counts  #: the same, summed over the levels of x
+    rest: Counts
     bayes: Floats  #: d_k, the log Bayes factor of the slice
     offset: Floats  #: lq - lp
     above: Floats  #: Σ max(t_k, 0)
@@ -53,6 +60,12 @@ class Scratch(NamedTuple):
     factors: Floats  #: (rows,): log Bayes factors of slices
     yes: Floats  #: (variables,): posteriors of the members
     no: Floats
+
+
+LAYOUT = Layout(Packed, Sets, Model, Scratch, Routes)  #: of a context (``context.py``)
+
+#: what kernels make of a context: (packed, sets, model, scratch), and (routes,)
+records_of, routes_of = LAYOUT.reader(0, 4), LAYOUT.reader(4, 5)
 
 
 @kernel
@@ -67,14 +80,35 @@ def fill_table(parameter: float, out: Floats) -> None:
         total = longer
 
 
+class Priors(NamedTuple):
+    """The prior counts of the table of x and y: which rows of ``model.tables`` serve them."""
+
+    kind_x: int
+    kind_y: int
+    cell: int  #: γ
+    row: int  #: α of the levels of x
+    column: int  #: α of the levels of y
+    cell_total: int  #: Σ γ; -1 if there is no row for the totals
+    row_total: int
+    column_total: int
+
+
 @inline
-def log_prior_ratio(model: Model, x: int, y: int, size: int) -> float:
-    """Log of the normalising terms of h / g in a slice of ``size`` rows."""
+def priors_of(model: Model, x: int, y: int) -> Priors:
+    """Look up the prior counts of a pair."""
     a, b = model.kind[x], model.kind[y]
-    if model.of_cell_total[a, b] >= 0:
-        rows, columns = model.of_margin_total[a, b], model.of_margin_total[b, a]
-        margins = model.tables[rows, size] + model.tables[columns, size]
-        return margins - model.tables[model.of_cell_total[a, b], size]
+    margins = model.margin[a, b], model.margin[b, a]
+    totals = model.of_cell_total[a, b], model.of_margin_total[a, b], model.of_margin_total[b, a]
+    return Priors(a, b, model.cell[a, b], *margins, *totals)
+
+
+@inline
+def log_prior_ratio(model: Model, priors: Priors, size: int) -> float:
+    """Log of the normalising terms of h / g in a slice of ``size`` rows."""
+    if priors.cell_total >= 0:
+        margins = model.tables[priors.row_total, size] + model.tables[priors.column_total, size]
+        return margins - model.tables[priors.cell_total, size]
+    a, b = priors.kind_x, priors.kind_y
     margins = log_rising(model.margin_total[a, b], size) + log_rising(model.margin_total[b, a], size)
     return margins - log_rising(model.cell_total[a, b], size)
 

@@ -4,17 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.kernels.bayes_model import (
-    Floats,
     Model,
     Scratch,
     log_prior_of,
     log_prior_ratio,
+    priors_of,
     slice_prior,
     unseen_share,
 )
 from ibmap.kernels.jit import inline
 from ibmap.kernels.logspace import exp, log1p, softplus
-from ibmap.kernels.records import Ints, Packed, Sets
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 from ibmap.kernels.tally import count_sets
 
 
@@ -153,14 +153,11 @@ def bayes_block(
     levels, first, last, column, stride = packed.blocks[block]
     m, width = last - first, (levels - 1) * stride
     margins, rest, bayes = scratch.margins, scratch.rest, scratch.bayes
-    a, b = model.kind[x], model.kind[packed.order[first]]
-    by_cell, by_row, by_column = (
-        model.tables[model.cell[a, b]],
-        model.tables[model.margin[a, b]],
-        model.tables[model.margin[b, a]],
-    )
+    priors = priors_of(model, x, packed.order[first])
+    by_cell, by_row = model.tables[priors.cell], model.tables[priors.row]
+    by_column = model.tables[priors.column]
     begin, end, n = sets.child[2, k], sets.child[2, k + 1], rows_of_slice(sets, k)
-    start = log_prior_ratio(model, x, packed.order[first], n)
+    start = log_prior_ratio(model, priors, n)
     for s in range(begin, end):
         start -= by_row[sets.size[2, s]]
     everyone = n == packed.n_rows  # one slice of all rows: its margins are known

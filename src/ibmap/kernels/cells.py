@@ -3,32 +3,31 @@
 import math
 
 import numpy as np
+from numba import types
 
 from ibmap.kernels.bayes_model import (
-    Floats,
-    Ints,
     Model,
     Scratch,
     log_prior_of,
     log_prior_ratio,
     posterior_from,
+    priors_of,
+    records_of,
 )
-from ibmap.kernels.jit import allocating_kernel
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.jit import ByAddress, allocating_kernel, allocating_part, caller
+from ibmap.kernels.pointers import floats_at
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 from ibmap.kernels.tally import cells_of
 
 
-@allocating_kernel
+@allocating_part
 def posterior_of_cells(
     model: Model, scratch: Scratch, x: int, y: int, cells: Ints, begin: int, end: int, log_possible: float
 ) -> tuple[float, float]:
     """Score one table that is given as the list of its observed cells, sorted by slice, x, y."""
-    a, b = model.kind[x], model.kind[y]
-    by_cell, by_row, by_column = (
-        model.tables[model.cell[a, b]],
-        model.tables[model.margin[a, b]],
-        model.tables[model.margin[b, a]],
-    )
+    priors = priors_of(model, x, y)
+    by_cell, by_row = model.tables[priors.cell], model.tables[priors.row]
+    by_column = model.tables[priors.column]
     column = scratch.by_level
     factors, n_slices = np.empty(cells[0, end - 1] + 1 if end > begin else 0), 0
     while begin < end:
@@ -48,7 +47,7 @@ def posterior_of_cells(
         for j in range(begin, i):
             d -= by_column[column[cells[2, j]]]
             column[cells[2, j]] = 0
-        factors[n_slices] = d + log_prior_ratio(model, x, y, n) if n > 1 else 0.0
+        factors[n_slices] = d + log_prior_ratio(model, priors, n) if n > 1 else 0.0
         n_slices += 1
         begin = i
     if not model.every_slice:
@@ -58,8 +57,7 @@ def posterior_of_cells(
 
 @allocating_kernel
 def posteriors_of_tables(
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     xs: Ints,
     ys: Ints,
     log_possible: Floats,
@@ -69,13 +67,14 @@ def posteriors_of_tables(
     dependent: Floats,
 ) -> None:
     """Score a batch of tables, from whatever engine they come."""
+    _, _, model, scratch = records_of(context)
     for t in range(ys.size):
         independent[t], dependent[t] = posterior_of_cells(
             model, scratch, xs[t], ys[t], cells, start[t], start[t + 1], log_possible[t]
         )
 
 
-@allocating_kernel
+@allocating_part
 def posterior_one(
     packed: Packed,
     sets: Sets,
@@ -90,3 +89,19 @@ def posterior_one(
     """Score one y against the sets of (slice, x) in place 2, whatever its levels and missing values."""
     cells, n = cells_of(packed, sets, n_slices, spare, y, np.empty((4, 64), np.int64), 0)
     return posterior_of_cells(model, scratch, x, y, cells, 0, n, log_possible)
+
+
+def _irregular_columns(
+    context: int, x: int, here: int, n_slices: int, log_possible: float, row: int, n: int
+) -> None:
+    """Score the irregular columns of a row, each by itself; the slices stand in place ``here``."""
+    packed, sets, model, scratch = records_of(context)
+    out = floats_at(row, n)
+    for y in packed.irregular:
+        if y != x:
+            out[y], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, log_possible, 1 - here)
+
+
+IRREGULAR = types.void(*(types.intp,) * 4, types.float64, types.intp, types.intp)
+irregular_columns = ByAddress(IRREGULAR, _irregular_columns)
+call_irregular = caller(IRREGULAR)

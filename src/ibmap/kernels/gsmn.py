@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Floats, Ints, Model, log_slices, slice_prior, unseen_share
+from ibmap.kernels.bayes_model import Model, log_slices, priors_of, records_of, slice_prior, unseen_share
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import exp, softplus
 from ibmap.kernels.odds import (
@@ -21,12 +21,11 @@ from ibmap.kernels.odds import (
     OddsRoom,
     constant_slice,
     factor_of,
-    margins_are_cells,
     multiply_slices,
     start_of,
 )
-from ibmap.kernels.partition import park_singles, rows_with, split
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.partition import rows_with, set_aside_singletons, split
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 
 NEAR = 64  #: the strongest candidates, which are looked at before all others
 MOST = 63  #: members that one code can hold
@@ -51,9 +50,7 @@ class BlanketRoom(NamedTuple):
 
 @kernel
 def grow(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
+    context: Ints,
     rows: Bytes,
     room: BlanketRoom,
     x: int,
@@ -66,6 +63,7 @@ def grow(
     ``first`` is the first candidate that is dependent without members. Returns (members, tests); more than
     ``MOST`` members means that there is no room for them.
     """
+    packed, sets, model, _ = records_of(context)
     n_near = min(NEAR, ranked.size)
     for r in range(packed.n_rows):
         for v in range(n_near):
@@ -80,7 +78,7 @@ def grow(
         n_members += 1
         n_sets = split(packed, sets, here, n_sets, 1 - here, ranked[found])
         here = 1 - here
-        n_sets, n_singles = park_singles(sets, here, n_sets, n_singles)
+        n_sets, n_singles = set_aside_singletons(sets, here, n_sets, n_singles)
         split(packed, sets, here, n_sets, np.int64(2), x)
         given = room.members[:n_members]
         found, asked = first_dependent(
@@ -140,9 +138,10 @@ def first_dependent(
 
 @kernel
 def shrink(
-    packed: Packed, model: Model, rows: Bytes, room: BlanketRoom, x: int, n_members: int, threshold: float
+    context: Ints, rows: Bytes, room: BlanketRoom, x: int, n_members: int, threshold: float
 ) -> tuple[int, int]:
     """Drop the first member that is independent given the others, until there is none: (members, tests)."""
+    packed, _, model, _ = records_of(context)
     bits, members = room.bits, room.members
     for i in range(n_members):
         bits[i] = i
@@ -230,8 +229,9 @@ def is_independent(
         n_slices -= room.partner[k] > k
     given = room.members[:n_members]
     offset, unseen = prior_of_slices(packed, model, given, given[j], n_slices)
-    kind, same = model.kind[x], margins_are_cells(model, x)
-    cell, margin = model.tables[model.cell[kind, kind]], model.tables[model.margin[kind, kind]]
+    priors = priors_of(model, x, x)
+    same = priors.cell == priors.row
+    cell, margin = model.tables[priors.cell], model.tables[priors.row]
     limit, odds, factors = np.exp(-threshold - unseen), 1.0, room.factors
     factors[:] = 0.0
     for k in range(n_codes):
@@ -243,10 +243,10 @@ def is_independent(
         n = a + b + c + d
         if n == 1 or (same and (other < 0 or a + c == 0 or b + d == 0)):
             if factors[n] == 0.0:
-                factors[n] = 1.0 + exp(min(offset + constant_slice(model, x, n), LARGEST))
+                factors[n] = 1.0 + exp(min(offset + constant_slice(model, priors, n), LARGEST))
             odds *= factors[n]
         else:
-            odds *= factor_of(cell, margin, a, c, b, d, offset + start_of(model, x, a + c, b + d))
+            odds *= factor_of(cell, margin, a, c, b, d, offset + start_of(model, priors, a + c, b + d))
         if odds >= limit:
             return False
     return True

@@ -7,19 +7,16 @@ so that asking for them from Python takes longer than answering: a random networ
 
 import numpy as np
 
-from ibmap.kernels.bayes_model import Floats, Ints, Model, Scratch, log_slices
+from ibmap.kernels.bayes_model import Model, Scratch, log_slices, records_of
 from ibmap.kernels.cells import posterior_one
-from ibmap.kernels.jit import allocating_kernel, inline
+from ibmap.kernels.jit import allocating_kernel, allocating_part, inline
 from ibmap.kernels.partition import slices_of
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 
 
 @allocating_kernel
 def parents_and_children(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     x: int,
     candidates: Ints,
     thresholds: Floats,
@@ -31,6 +28,7 @@ def parents_and_children(
 
     log Pr(x ⊥ y) must exceed ``thresholds[y]``. More tests than the budget means that it was given up.
     """
+    packed, sets, model, scratch = records_of(context)
     n_members, n_tests = 0, 0
     pool, at, given = np.empty_like(members), np.empty_like(members), np.empty_like(members)
     for newest in candidates:
@@ -86,7 +84,7 @@ def parents_and_children(
     return n_members, n_tests
 
 
-@allocating_kernel
+@allocating_part
 def separated(
     packed: Packed,
     sets: Sets,
@@ -136,7 +134,7 @@ def next_subset(at: Ints, size: int, n: int) -> bool:
     return True
 
 
-@allocating_kernel
+@allocating_part
 def log_independent(
     packed: Packed, sets: Sets, model: Model, scratch: Scratch, x: int, y: int, given: Ints
 ) -> float:

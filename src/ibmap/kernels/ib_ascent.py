@@ -1,7 +1,7 @@
-"""The IB-score and its ascents, compiled: the Bayesian test on counts that are in memory.
+"""Ascents of a score, compiled: the search of IBMAP-HC, which knows the score by its rows only.
 
 One ascent is one proposal (Algorithm 2 of the paper), two new rows of σ, and, if they raise the score, the
-mending of the row minima. ``ib_score.py`` holds the same steps in Python, for any test.
+mending of the row minima. ``search/climb.py`` holds the same steps in Python, for any score.
 """
 
 from typing import NamedTuple
@@ -9,80 +9,44 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Model, Scratch, log_slices
-from ibmap.kernels.blocks import independence_block
-from ibmap.kernels.cells import posterior_one
-from ibmap.kernels.jit import inline, kernel
-from ibmap.kernels.partition import slices_of
-from ibmap.kernels.records import Packed, Sets
-from ibmap.kernels.round_robin import round_robin_posteriors
+from ibmap.kernels.jit import inline, kernel, part
+from ibmap.kernels.pointers import Layout
+from ibmap.kernels.records import ByteTable, Floats, FloatTable, Ints
+from ibmap.kernels.rows import call_row
 
 EDGE, LOCKED, TRIED = 1, 2, 4
 TIE = 1e-9  #: rounding must not decide: what is closer than this is equal
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class State(NamedTuple):
     """Where the search stands."""
 
-    sigma: Floats  #: (n, n): σ_xy, diagonal 0
-    flags: NDArray[np.uint8]  #: (n, n): EDGE | LOCKED | TRIED
+    sigma: FloatTable  #: (n, n): σ_xy, diagonal 0
+    flags: ByteTable  #: (n, n): EDGE | LOCKED | TRIED
     row_sum: Floats  #: Σ_y σ_xy
     lowest: Floats  #: of each x, the smallest σ_xy + σ_yx among the pairs that may be flipped
-    rows: Floats  #: (2, n): the rows of x and y after a flip that is being tried
+    rows: FloatTable  #: (2, n): the rows of x and y after a flip that is being tried
+
+
+LAYOUT = Layout(State)
+state_of = LAYOUT.reader(0, 1)  #: what kernels make of the numbers of a state: (state,)
 
 
 @inline
-def blanket_of(flags: NDArray[np.uint8], x: int, room: Ints) -> int:
-    """Put the neighbours of x into ``room``, in order. Returns how many."""
+def blanket_of(flags: NDArray[np.uint8], x: int, buffer: Ints) -> int:
+    """Put the neighbours of x into ``buffer``, in order. Returns how many."""
     n = 0
     for y in range(flags.shape[0]):
         if flags[x, y] & EDGE:
-            room[n] = y
+            buffer[n] = y
             n += 1
     return n
 
 
 @kernel
-def closure_row(
-    packed: Packed, sets: Sets, model: Model, scratch: Scratch, x: int, blanket: Ints, out: Floats
-) -> None:
-    """``out[y] = σ_xy``: the log posterior of each assertion about x in the Markov blanket closure."""
-    here, n_slices = slices_of(packed, sets, x, blanket)
-    log_possible = log_slices(packed, model, blanket, np.int64(-1), n_slices)
-    for block in range(packed.blocks.shape[0]):
-        independence_block(packed, sets, model, scratch, x, n_slices, log_possible, block, out)
-    for y in packed.loose:
-        if y != x:
-            out[y], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, log_possible, 1 - here)
-    if blanket.size:
-        round_robin_posteriors(packed, sets, model, scratch, x, blanket, here, n_slices)
-        for j in range(blanket.size):
-            out[blanket[j]] = scratch.no[j]
-    out[x] = 0.0
-
-
-@kernel
-def empty_loose(packed: Packed, sets: Sets, model: Model, scratch: Scratch, y: int, sigma: Floats) -> None:
-    """σ of the empty graph for one loose variable against the complete and the later loose ones; mirrored."""
-    none = scratch.members[:0]
-    here, n_slices = slices_of(packed, sets, y, none)
-    for block in range(packed.blocks.shape[0]):
-        independence_block(packed, sets, model, scratch, y, n_slices, 0.0, block, sigma[y])
-    for z in packed.loose:
-        if z > y:
-            sigma[y, z], _ = posterior_one(packed, sets, model, scratch, y, z, n_slices, 0.0, 1 - here)
-            sigma[z, y] = sigma[y, z]
-    for x in packed.order:
-        sigma[x, y] = sigma[y, x]
-    sigma[y, y] = 0.0
-
-
-@kernel
-def sum_rows(state: State, first: int, last: int, symmetric: bool) -> None:
+def sum_rows(numbers: Ints, first: int, last: int, symmetric: bool) -> None:
     """Σ_y σ_xy of some x; and their least credible pairs if σ_xy = σ_yx, as in the graph without edges."""
+    (state,) = state_of(numbers)
     for x in range(first, last):
         row, flags = state.sigma[x], state.flags[x]
         state.row_sum[x] = total(row)
@@ -95,8 +59,9 @@ def sum_rows(state: State, first: int, last: int, symmetric: bool) -> None:
 
 
 @kernel
-def all_minima(state: State) -> None:
+def all_minima(numbers: Ints) -> None:
     """Find the least credible pair of every variable, tile by tile."""
+    (state,) = state_of(numbers)
     n = state.lowest.size
     state.lowest[:] = np.inf
     for i0 in range(0, n, 64):
@@ -208,13 +173,40 @@ def gain_of(state: State, x: int, y: int) -> float:
     return total(state.rows[0]) + total(state.rows[1]) - (state.row_sum[x] + state.row_sum[y])
 
 
+@part
+def next_proposal(state: State, tried: Ints, n_tried: int) -> tuple[int, int]:
+    """Flip the least credible pair and return it; (-1, -1) at a maximum: no pair is left, or patience is."""
+    x, y = least_credible_pair(state)  # Algorithm 2, line 1
+    if x < 0 or 2 * n_tried >= tried.size:
+        clear_tried(state, tried[: 2 * n_tried])
+        return -1, -1  # Algorithm 1, line 7
+    flip(state, x, y)  # Algorithm 2, line 2
+    return x, y
+
+
+@part
+def accepted(state: State, x: int, y: int, tried: Ints, n_tried: int) -> float:
+    """Keep the flip of a proposal if the rows that were tried raise the score: the gain; otherwise 0."""
+    return settle(state, x, y, gain_of(state, x, y), tried, n_tried)  # Algorithm 1, line 5
+
+
+@inline
+def settle(state: State, x: int, y: int, gain: float, tried: Ints, n_tried: int) -> float:
+    """Keep a flip if it gains: the gain; otherwise take it back, and remember that it was tried: 0."""
+    if gain > TIE:
+        keep(state, x, y, tried[: 2 * n_tried])  # Algorithm 1, lines 9 and 10
+        return gain
+    reject(state, x, y)
+    tried[2 * n_tried], tried[2 * n_tried + 1] = x, y
+    return 0.0
+
+
 @kernel
 def ascend(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
-    state: State,
+    row: int,
+    context: Ints,
+    numbers: Ints,
+    buffer: Ints,
     tried: Ints,
     n_tried: int,
     budget: int,
@@ -223,68 +215,49 @@ def ascend(
 ) -> tuple[int, int, int]:
     """Do up to ``len(log)`` ascents by up to ``budget`` proposals.
 
-    ``tried`` has room for the pairs that may be proposed in one ascent: 2 (patience + 1) indices; ``n_tried``
-    of them have been, by an earlier call. Returns (ascents, proposals, pairs tried since the last ascent),
-    the last of them -1 at a maximum.
+    ``row`` is the address of a function that fills a row of σ (``rows.py``), and ``context`` what it takes;
+    ``numbers`` stand for the state, and ``buffer`` holds the blanket of a variable. ``tried`` has a place for
+    each pair that may be proposed in one ascent: 2 (patience + 1) indices; ``n_tried`` pairs have been, by an
+    earlier call. Returns (ascents, proposals, pairs tried since the last ascent), the last of them -1 at a
+    maximum.
     """
+    (state,) = state_of(numbers)
     step = n_proposals = np.int64(0)
     while step < log.shape[0] and n_proposals < budget:
-        x, y = least_credible_pair(state)  # Algorithm 2, line 1
-        if x < 0 or 2 * n_tried >= tried.size:
-            clear_tried(state, tried[: 2 * n_tried])
-            return step, n_proposals, np.int64(-1)  # Algorithm 1, line 7
-        flip(state, x, y)  # Algorithm 2, line 2
+        x, y = next_proposal(state, tried, n_tried)
+        if x < 0:
+            return step, n_proposals, np.int64(-1)
         for which, v in enumerate((x, y)):
-            blanket = scratch.members[: blanket_of(state.flags, v, scratch.members)]
-            closure_row(packed, sets, model, scratch, v, blanket, state.rows[which])
+            call_row(row, context, v, buffer[: blanket_of(state.flags, v, buffer)], state.rows[which])
         n_proposals += 1
-        gain = gain_of(state, x, y)  # Algorithm 1, line 5
-        if gain > TIE:
-            keep(state, x, y, tried[: 2 * n_tried])  # Algorithm 1, lines 9 and 10
+        gain = accepted(state, x, y, tried, n_tried)
+        if gain > 0.0:
             log[step, 0], log[step, 1], log[step, 2] = x, y, state.flags[x, y] & EDGE
             gains[step, 0], gains[step, 1] = gain, total(state.row_sum)
             step, n_tried = step + 1, np.int64(0)
         else:
-            reject(state, x, y)
-            tried[2 * n_tried], tried[2 * n_tried + 1] = x, y
             n_tried += 1
     return step, n_proposals, n_tried
 
 
-# The same steps for searches in Python: an inline function that Python calls is compiled in every process.
+# The same steps one by one, for rows that come from Python
 
 
 @kernel
-def propose(state: State) -> tuple[int, int]:
-    """Algorithm 2, line 1."""
-    return least_credible_pair(state)
+def propose(numbers: Ints, tried: Ints, n_tried: int) -> tuple[int, int]:
+    """Flip the least credible pair; see ``next_proposal``."""
+    (state,) = state_of(numbers)
+    return next_proposal(state, tried, n_tried)
 
 
 @kernel
-def flip_pair(state: State, x: int, y: int) -> None:
-    """Algorithm 2, line 2."""
-    flip(state, x, y)
+def decide(numbers: Ints, x: int, y: int, gain: float, tried: Ints, n_tried: int) -> float:
+    """Keep a flip or take it back; see ``settle``."""
+    (state,) = state_of(numbers)
+    return settle(state, x, y, gain, tried, n_tried)
 
 
 @kernel
-def keep_flip(state: State, x: int, y: int, tried: Ints) -> None:
-    """Make the rows that were tried the current ones."""
-    keep(state, x, y, tried)
-
-
-@kernel
-def reject_flip(state: State, x: int, y: int) -> None:
-    """Take a flip back."""
-    reject(state, x, y)
-
-
-@kernel
-def clear_tried_pairs(state: State, tried: Ints) -> None:
-    """Let the pairs that were tried in vain be proposed again."""
-    clear_tried(state, tried)
-
-
-@kernel
-def sum_in_order(row: Floats) -> float:
-    """Sum in one fixed order."""
+def sum_of(row: Floats) -> float:
+    """Return the sum, in the order of ``total``."""
     return total(row)

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ibmap.kernels.bayes_model import Floats, Ints
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.popcount import popcount
-from ibmap.kernels.records import Packed
+from ibmap.kernels.records import Floats, Ints, Packed
 
 
 @kernel

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from ibmap.kernels.jit import inline, kernel
+from ibmap.kernels.jit import inline, part
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -108,7 +108,7 @@ def _stirling_rest(z: float) -> float:
     return series / z
 
 
-@kernel
+@part
 def log_rising(a: float, n: int) -> float:
     """Return log Γ(a + n) - log Γ(a), the logarithm of a (a + 1) ... (a + n - 1), without cancellation.
 
@@ -131,7 +131,7 @@ def log_rising(a: float, n: int) -> float:
     return log_product + (grown + (_stirling_rest(b) - _stirling_rest(a)))
 
 
-@kernel
+@part
 def log_one_minus_exp(log_p: float) -> float:
     """Return log(1 - e**log_p) for log_p <= 0, accurate at both ends."""
     if log_p > -0.6931471805599453:

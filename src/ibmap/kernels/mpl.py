@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ibmap.kernels.bayes_model import Floats, Ints
 from ibmap.kernels.jit import allocating_kernel
+from ibmap.kernels.records import Floats, Ints
 
 
 @allocating_kernel

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Floats, Model, log_prior_ratio
+from ibmap.kernels.bayes_model import Model, Priors, log_prior_ratio, priors_of
 from ibmap.kernels.jit import inline
 from ibmap.kernels.logspace import exp, softplus
 from ibmap.kernels.popcount import popcount
-from ibmap.kernels.records import Sets
+from ibmap.kernels.records import Floats, Sets
 
 SMALL = 16  #: slices with fewer rows of either level of x have a table of factors
 FEW = np.uint8(SMALL)
@@ -36,29 +36,16 @@ class OddsRoom(NamedTuple):
 
 
 @inline
-def margins_are_cells(model: Model, x: int) -> bool:
-    """Whether the prior counts of a cell and of a level are the same."""
-    kind = model.kind[x]
-    return model.cell[kind, kind] == model.margin[kind, kind]
-
-
-@inline
-def by_margin(model: Model, x: int, size: int) -> float:
-    """Return log Γ(α + size) - log Γ(α)."""
-    return model.tables[model.margin[model.kind[x], model.kind[x]], size]
-
-
-@inline
-def constant_slice(model: Model, x: int, size: int) -> float:
+def constant_slice(model: Model, priors: Priors, size: int) -> float:
     """Return d of a slice where x, or y, is constant; if the margins have the prior counts of cells."""
-    return log_prior_ratio(model, x, x, size) - by_margin(model, x, size) if size > 1 else 0.0
+    return log_prior_ratio(model, priors, size) - model.tables[priors.row, size] if size > 1 else 0.0
 
 
 @inline
-def start_of(model: Model, x: int, first: int, second: int) -> float:
+def start_of(model: Model, priors: Priors, first: int, second: int) -> float:
     """Return what the factors of all ys in a slice share."""
-    start = log_prior_ratio(model, x, x, first + second)
-    return start - (by_margin(model, x, first) + by_margin(model, x, second))
+    start = log_prior_ratio(model, priors, first + second)
+    return start - (model.tables[priors.row, first] + model.tables[priors.row, second])
 
 
 @inline
@@ -77,17 +64,18 @@ def multiply_slices(
 
     The sets of (slice, x) are in place 2; ``rows[r, v]`` is the level of the v-th y in row r.
     """
-    kind, same, shared = model.kind[x], margins_are_cells(model, x), 0.0
-    cell, margin = model.tables[model.cell[kind, kind]], model.tables[model.margin[kind, kind]]
+    priors, shared = priors_of(model, x, x), 0.0
+    same = priors.cell == priors.row  # the prior counts of a cell and of a level
+    cell, margin = model.tables[priors.cell], model.tables[priors.row]
     odds, sums, one, two = room.odds[:width], room.sums[:width], room.ones[0], room.ones[1]
     for k in range(n_slices):
         begin, end = sets.child[2, k], sets.child[2, k + 1]
         first = sets.size[2, begin]
         second = sets.size[2, begin + 1] if end - begin == 2 else np.int64(0)
         if second == 0 and same:
-            shared += softplus(offset + constant_slice(model, x, first))
+            shared += softplus(offset + constant_slice(model, priors, first))
             continue
-        start = offset + start_of(model, x, first, second)
+        start = offset + start_of(model, priors, first, second)
         if max(first, second) < SMALL:
             table = room.tables[first, second]
             if not room.filled[first, second]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.jit import inline, kernel
+from ibmap.kernels.jit import inline, kernel, part
 from ibmap.kernels.popcount import popcount
 from ibmap.kernels.records import Ints, Packed, Sets
 
@@ -99,7 +99,7 @@ def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variabl
     for s in range(n_sets):
         child[s] = n_new
         if size_of[s] == 1:  # nothing to split: find its level and move on
-            level = level_of_bit(packed, variable, words[start[s]], masks[start[s]])
+            level = level_of_bit(packed, variable, np.int64(words[start[s]]), masks[start[s]])
             if level >= 0:
                 new_words[end], new_masks[end] = words[start[s]], masks[start[s]]
                 new_size[n_new], new_code[n_new] = 1, level
@@ -126,7 +126,7 @@ def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variabl
     return n_new
 
 
-@kernel
+@part
 def _split_wide(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
     """Split by a variable of many levels: sort the rows of each set by code, then walk the runs."""
     codes = packed.wide_codes[packed.wide[variable]]
@@ -156,7 +156,7 @@ def _split_wide(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, v
     return n_new
 
 
-@kernel
+@part
 def rows_by_code(packed: Packed, sets: Sets, source: int, one: int, codes: NDArray[np.int32]) -> int:
     """Fill ``sets.keys`` with code * n_rows + row of a set, sorted (Shell sort). Returns how many."""
     keys, n = sets.keys, 0
@@ -181,7 +181,7 @@ def rows_by_code(packed: Packed, sets: Sets, source: int, one: int, codes: NDArr
 
 
 @inline
-def park_singles(sets: Sets, where: int, n_sets: int, n_parked: int) -> tuple[int, int]:
+def set_aside_singletons(sets: Sets, where: int, n_sets: int, n_parked: int) -> tuple[int, int]:
     """Move the sets of one row to place 3. Returns how many sets stay, and how many wait."""
     words, masks, start, size = sets.words[where], sets.masks[where], sets.start[where], sets.size[where]
     end, n_kept = 0, 0
@@ -202,7 +202,9 @@ def park_singles(sets: Sets, where: int, n_sets: int, n_parked: int) -> tuple[in
 
 
 @inline
-def fetch_singles(packed: Packed, sets: Sets, where: int, n_sets: int, n_parked: int, given: Ints) -> int:
+def restore_singletons(
+    packed: Packed, sets: Sets, where: int, n_sets: int, n_parked: int, given: Ints
+) -> int:
     """Append the sets that waited in place 3, but for rows where a variable is missing."""
     end = sets.start[where, n_sets]
     for k in range(n_parked):
@@ -221,7 +223,7 @@ def fetch_singles(packed: Packed, sets: Sets, where: int, n_sets: int, n_parked:
     return n_sets
 
 
-@kernel
+@part
 def slices_of(packed: Packed, sets: Sets, x: int, given: Ints) -> tuple[int, int]:
     """Split the rows that know x by every variable in ``given``, then each slice by x (into place 2).
 
@@ -232,10 +234,10 @@ def slices_of(packed: Packed, sets: Sets, x: int, given: Ints) -> tuple[int, int
     for i in range(given.size + 1):
         last = i == given.size
         if last:
-            n_slices = fetch_singles(packed, sets, here, n_slices, n_parked, given)
+            n_slices = restore_singletons(packed, sets, here, n_slices, n_parked, given)
         to = np.int64(2) if last else 1 - here
         n_sets = split(packed, sets, here, n_slices, to, x if last else given[i])
         if not last:
             here = to
-            n_slices, n_parked = park_singles(sets, to, n_sets, n_parked)
+            n_slices, n_parked = set_aside_singletons(sets, to, n_sets, n_parked)
     return here, n_slices

@@ -2,22 +2,19 @@
 
 import numpy as np
 
-from ibmap.kernels.bayes_model import Floats, Ints, Model, Scratch, log_slices
+from ibmap.kernels.bayes_model import log_slices, records_of
 from ibmap.kernels.blocks import independence_block
 from ibmap.kernels.cells import posterior_one
 from ibmap.kernels.jit import allocating_kernel
 from ibmap.kernels.logspace import log_one_minus_exp
 from ibmap.kernels.partition import slices_of
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.records import Floats, Ints
 from ibmap.kernels.round_robin import round_robin_posteriors
 
 
 @allocating_kernel
 def fixed_posteriors(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     x: int,
     ys: Ints,
     given: Ints,
@@ -25,6 +22,7 @@ def fixed_posteriors(
     dependent: Floats,
 ) -> None:
     """Posteriors of x against each of many ys, one conditioning set."""
+    packed, sets, model, scratch = records_of(context)
     here, n_slices = slices_of(packed, sets, x, given)
     log_possible = log_slices(packed, model, given, np.int64(-1), n_slices)
     row = np.full(packed.levels.size, np.nan)
@@ -42,16 +40,14 @@ def fixed_posteriors(
 
 @allocating_kernel
 def round_robin(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     x: int,
     members: Ints,
     independent: Floats,
     dependent: Floats,
 ) -> None:
     """Posteriors of x against each member given the others."""
+    packed, sets, model, scratch = records_of(context)
     here, n_slices = slices_of(packed, sets, x, members)
     round_robin_posteriors(packed, sets, model, scratch, x, members, here, n_slices)
     for j in range(members.size):
@@ -60,16 +56,14 @@ def round_robin(
 
 @allocating_kernel
 def first_separating(
-    packed: Packed,
-    sets: Sets,
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     x: int,
     y: int,
     subsets: Ints,
     threshold: Floats,
 ) -> int:
     """Return the first row of ``subsets`` given which log Pr(x ⊥ y) exceeds the threshold; -1 if none."""
+    packed, sets, model, scratch = records_of(context)
     for i in range(subsets.shape[0]):
         here, n_slices = slices_of(packed, sets, x, subsets[i])
         log_possible = log_slices(packed, model, subsets[i], np.int64(-1), n_slices)

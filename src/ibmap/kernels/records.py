@@ -5,12 +5,21 @@ into one set per observed level, in the order of the levels, so a partition cost
 however many columns it has been refined by, and its order does not depend on the order of the rows.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+#: arrays with what ``context.py`` needs to know of them: type of numbers, dimensions
+Ints = Annotated[NDArray[np.int64], "int64", 1]
+IntTable = Annotated[NDArray[np.int64], "int64", 2]
+Counts = Annotated[NDArray[np.int32], "int32", 1]
+CountTable = Annotated[NDArray[np.int32], "int32", 2]
+Floats = Annotated[NDArray[np.float64], "float64", 1]
+FloatTable = Annotated[NDArray[np.float64], "float64", 2]
+BitTable = Annotated[NDArray[np.uint64], "uint64", 2]
+ByteTable = Annotated[NDArray[np.uint8], "uint8", 2]
+WordTable = Annotated[NDArray[np.uint32], "uint32", 2]
 
 
 class Packed(NamedTuple):
@@ -19,18 +28,16 @@ class Packed(NamedTuple):
     n_rows: int
     levels: Ints  #: number of levels of each variable
     first: Ints  #: row of ``level_bits`` that holds level 0 of each variable; -1 if wide
-    level_bits: NDArray[np.uint64]  #: (Σ levels, words): which rows have this level
+    level_bits: BitTable  #: (Σ levels, words): which rows have this level
     level_sizes: Ints  #: (Σ levels,): and how many
-    blocks: (
-        Ints  #: (blocks, 5): levels, first and last position in ``order``, first column, columns per level
-    )
+    blocks: IntTable  #: (blocks, 5): levels, first and last position in ``order``, first column, their stride
     order: Ints  #: the narrow, complete variables, by number of levels, then by index
-    loose: Ints  #: the other variables: wide, or with missing values; they are counted one by one
-    columns: NDArray[np.uint64]  #: (words, columns): levels 1, 2, ... of the blocks, word-major
-    totals: NDArray[np.int32]  #: set bits of each column
-    by_row: NDArray[np.uint8]  #: (rows, columns and more): the same bits as bytes; no rows if not worth it
+    irregular: Ints  #: the other variables: wide, or with missing values; they are counted one by one
+    columns: BitTable  #: (words, columns): levels 1, 2, ... of the blocks, word-major
+    totals: Counts  #: set bits of each column
+    by_row: ByteTable  #: (rows, columns and more): the same bits as bytes; no rows if not worth it
     wide: Ints  #: row of ``wide_codes`` of each variable; -1 if narrow
-    wide_codes: NDArray[np.int32]  #: (wide variables, rows), -1 is missing
+    wide_codes: CountTable  #: (wide variables, rows), -1 is missing
     has_missing: bool  #: whether any value is missing
 
 
@@ -41,10 +48,16 @@ class Sets(NamedTuple):
     one row wait, as nothing can split them any more, until the others are done.
     """
 
-    words: NDArray[np.uint32]  #: (4, rows): index of each non-zero word
-    masks: NDArray[np.uint64]  #: (4, rows): the word
-    start: Ints  #: (4, rows + 1): first word of each set
-    size: Ints  #: (4, rows): number of rows of each set
-    code: Ints  #: (4, rows): level of the last refining variable in each set
-    child: Ints  #: (4, rows + 1): first set that each set of the source was split into
-    keys: Ints  #: (rows,): room for the rows of one set
+    words: WordTable  #: (4, rows): index of each non-zero word
+    masks: BitTable  #: (4, rows): the word
+    start: IntTable  #: (4, rows + 1): first word of each set
+    size: IntTable  #: (4, rows): number of rows of each set
+    code: IntTable  #: (4, rows): level of the last refining variable in each set
+    child: IntTable  #: (4, rows + 1): first set that each set of the source was split into
+    keys: Ints  #: (rows,): for the rows of one set
+
+
+class Routes(NamedTuple):
+    """Addresses of functions that few tables need, and that are compiled for those only; 0 if not needed."""
+
+    irregular: int  #: scores the irregular columns of a row (``cells.py``)

@@ -3,21 +3,21 @@
 import numpy as np
 
 from ibmap.kernels.bayes_model import (
-    Floats,
-    Ints,
     Model,
+    Priors,
     Scratch,
     log_prior_of,
     log_prior_ratio,
     log_slices,
     posterior_from,
+    priors_of,
 )
-from ibmap.kernels.jit import allocating_kernel, inline
+from ibmap.kernels.jit import allocating_part, inline, part
 from ibmap.kernels.partition import first_row, level_of
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.records import Floats, Ints, Packed, Sets
 
 
-@allocating_kernel
+@allocating_part
 def round_robin_posteriors(
     packed: Packed,
     sets: Sets,
@@ -33,16 +33,16 @@ def round_robin_posteriors(
     The slices of ``members`` stand in place ``here``, split by x in place 2. For member j the slices
     that agree on everything before j (``prefix``) and after j (``suffix``) merge.
     """
-    b, width = members.size, max(n_slices, scratch.by_level.size) + 1
-    need = (2 * b + 8) * width
+    width = max(n_slices, scratch.by_level.size) + 1
+    need = (2 * members.size + 8) * width
     if need <= scratch.room.size:
-        room = scratch.room[:need].reshape((2 * b + 8, width))
+        merge_members(packed, sets, model, scratch, x, members, here, n_slices, scratch.room, width)
     else:
-        room = np.empty((2 * b + 8, width), np.int64)
-    merge_members(packed, sets, model, scratch, x, members, here, n_slices, room)
+        buffer = np.empty(need, np.int64)
+        merge_members(packed, sets, model, scratch, x, members, here, n_slices, buffer, width)
 
 
-@inline
+@part
 def merge_members(
     packed: Packed,
     sets: Sets,
@@ -52,32 +52,39 @@ def merge_members(
     members: Ints,
     here: int,
     n_slices: int,
-    room: Ints,
+    buffer: Ints,
+    width: int,
 ) -> None:
-    """Do it in ``room``: 7 rows for sorting, one code per member, one suffix per member and the empty one."""
+    """Do it in a buffer of rows: 7 for sorting, a code per member, a suffix per member, an empty suffix."""
     b = members.size
-    order, merged, prefix, longer = room[3], room[4], room[5, :n_slices], room[6, :n_slices]
-    code, suffix = room[7 : 7 + b, :n_slices], room[7 + b :, :n_slices]
+    sorting = buffer[: 3 * width]
+    order, merged = buffer[3 * width : 3 * width + width], buffer[4 * width : 4 * width + width]
+    prefix, longer = buffer[5 * width : 5 * width + n_slices], buffer[6 * width : 6 * width + n_slices]
     for k in range(n_slices):
         row = first_row(sets, here, k)
         for j in range(b):
-            code[j, k] = level_of(packed, members[j], row)
-        suffix[b, k] = 0
+            buffer[(7 + j) * width + k] = level_of(packed, members[j], row)
+        buffer[(7 + 2 * b) * width + k] = 0
         prefix[k] = 0
     for j in range(b - 1, 0, -1):
-        n_above = most(suffix[j + 1]) + 1
-        rank_pairs(code[j], packed.levels[members[j]], suffix[j + 1], n_above, order, suffix[j], room)
+        code, above = (
+            buffer[(7 + j) * width : (7 + j) * width + width],
+            buffer[(8 + b + j) * width : (8 + b + j) * width + n_slices],
+        )
+        suffix, n_above = buffer[(7 + b + j) * width : (7 + b + j) * width + width], most(above) + 1
+        rank_pairs(code[:n_slices], packed.levels[members[j]], above, n_above, order, suffix, sorting)
     n_prefix = np.int64(1)
     for j in range(b):
-        y, above = members[j], suffix[j + 1]
-        observed = rank_pairs(prefix, n_prefix, above, most(above) + 1, order, merged, room)
+        y, above = members[j], buffer[(8 + b + j) * width : (8 + b + j) * width + n_slices]
+        observed = rank_pairs(prefix, n_prefix, above, most(above) + 1, order, merged, sorting)
         merged_factors(sets, model, scratch, x, y, n_slices, order, merged, scratch.factors)
         log_possible = log_slices(packed, model, members, y, observed)
         scratch.yes[j], scratch.no[j] = posterior_from(
             model, log_prior_of(model, x, y), scratch.factors, observed, log_possible
         )
         if j + 1 < b:
-            n_prefix = rank_pairs(prefix, n_prefix, code[j], packed.levels[y], order, longer, room)
+            code = buffer[(7 + j) * width : (7 + j) * width + n_slices]
+            n_prefix = rank_pairs(prefix, n_prefix, code, packed.levels[y], order, longer, sorting)
             prefix, longer = longer, prefix
 
 
@@ -103,25 +110,21 @@ def merged_factors(
     factors: Floats,
 ) -> None:
     """Log Bayes factor of every merged slice: the runs of ``order`` that share a rank in ``merged``."""
-    begin = 0
+    priors, begin = priors_of(model, x, y), 0
     while begin < n_slices:
         s = merged[order[begin]]
         end = begin
         while end < n_slices and merged[order[end]] == s:
             end += 1
-        factors[s] = merged_bayes(sets, model, scratch, x, y, order[begin:end])
+        factors[s] = merged_bayes(sets, model, scratch, priors, order[begin:end])
         begin = end
 
 
 @inline
-def merged_bayes(sets: Sets, model: Model, scratch: Scratch, x: int, y: int, slices: Ints) -> float:
+def merged_bayes(sets: Sets, model: Model, scratch: Scratch, priors: Priors, slices: Ints) -> float:
     """Log Bayes factor d of one table: a row for each slice (a level of y), a column for each level of x."""
-    a, b = model.kind[x], model.kind[y]
-    by_cell, by_x, by_y = (
-        model.tables[model.cell[a, b]],
-        model.tables[model.margin[a, b]],
-        model.tables[model.margin[b, a]],
-    )
+    by_cell, by_x = model.tables[priors.cell], model.tables[priors.row]
+    by_y = model.tables[priors.column]
     size, code, child, column = sets.size[2], sets.code[2], sets.child[2], scratch.by_level
     n, d = np.int64(0), 0.0
     for k in slices:
@@ -136,19 +139,27 @@ def merged_bayes(sets: Sets, model: Model, scratch: Scratch, x: int, y: int, sli
         for s in range(child[k], child[k + 1]):
             d -= by_x[column[code[s]]]
             column[code[s]] = 0
-    return d + log_prior_ratio(model, x, y, n) if n > 1 else 0.0
+    return d + log_prior_ratio(model, priors, n) if n > 1 else 0.0
 
 
-@inline
+@part
 def rank_pairs(
-    major: Ints, n_major: int, minor: Ints, n_minor: int, order: Ints, rank: Ints, room: Ints
+    major: Ints, n_major: int, minor: Ints, n_minor: int, order: Ints, rank: Ints, buffer: Ints
 ) -> int:
-    """Sort by (major, minor) with two counting sorts; equal pairs share a rank. Returns how many ranks."""
-    k = major.size
+    """Sort by (major, minor) with two counting sorts; equal pairs share a rank. Returns how many ranks.
+
+    ``buffer`` has three rows, each with a place for every key.
+    """
+    k, width = major.size, buffer.size // 3
+    items, by_minor, position = (
+        buffer[:k],
+        buffer[width : width + k],
+        buffer[2 * width : 2 * width + width],
+    )
     for i in range(k):
-        room[0, i] = i
-    counting_sort(room[0, :k], minor, n_minor, room[1], room[2])
-    counting_sort(room[1, :k], major, n_major, order, room[2])
+        items[i] = i
+    counting_sort(items, minor, n_minor, by_minor, position)
+    counting_sort(by_minor, major, n_major, order, position)
     n = 0
     for i in range(k):
         if i and (major[order[i]] != major[order[i - 1]] or minor[order[i]] != minor[order[i - 1]]):

@@ -7,8 +7,9 @@ levels of the given variables, tell which slices of two partitions of the rows b
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.jit import allocating_kernel, inline
+from ibmap.kernels.jit import allocating_kernel, allocating_part
 from ibmap.kernels.partition import first_row, level_of, slices_of
+from ibmap.kernels.pointers import Layout
 from ibmap.kernels.records import Ints, Packed, Sets
 from ibmap.kernels.round_robin import counting_sort, most, rank_pairs
 from ibmap.kernels.tally import cells_of, count_sets
@@ -20,15 +21,18 @@ Counts = NDArray[np.int32]
 Answers = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
 
+LAYOUT = Layout(Packed, Sets)
+packed_and_sets = LAYOUT.reader(0, 2)  #: what kernels make of the numbers of a table: (packed, sets)
+
+
 @allocating_kernel
-def count_tables(
-    packed: Packed, sets: Sets, xs: Ints, ys: Ints, y_start: Ints, given: Ints, given_start: Ints
-) -> Answers:
+def count_tables(table: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, given_start: Ints) -> Answers:
     """Answer a batch of questions: x against each of its ys, in the slices of its given variables.
 
     Returns (first cell of each table, cells; first slice of each question, keys of all slices one after the
     other; first set of each question, sets): a set is (slice, level of x, rows).
     """
+    packed, sets = packed_and_sets(table)
     start, cells, n = np.zeros(ys.size + 1, np.int64), np.empty((4, 1024), np.int64), 0
     slice_start, keys, n_keys = np.zeros(xs.size + 1, np.int64), np.empty(64, np.int64), 0
     set_start, rows, n_rows = np.zeros(xs.size + 1, np.int64), np.empty((3, 64), np.int64), 0
@@ -58,7 +62,7 @@ def count_tables(
     return start, cells[:, :n].copy(), slice_start, keys[:n_keys].copy(), set_start, rows[:, :n_rows].copy()
 
 
-@allocating_kernel
+@allocating_part
 def add_keys(
     packed: Packed, sets: Sets, here: int, n_slices: int, given: Ints, keys: Ints, n: int
 ) -> tuple[Ints, int]:
@@ -73,7 +77,7 @@ def add_keys(
     return keys, n
 
 
-@allocating_kernel
+@allocating_part
 def add_sets(sets: Sets, n_slices: int, rows: Ints, n: int) -> tuple[Ints, int]:
     """Append the sets of (slice, level of x) and their numbers of rows."""
     while n + sets.child[2, n_slices] > rows.shape[1]:
@@ -85,7 +89,7 @@ def add_sets(sets: Sets, n_slices: int, rows: Ints, n: int) -> tuple[Ints, int]:
     return rows, n
 
 
-@allocating_kernel
+@allocating_part
 def count_blocks(packed: Packed, sets: Sets, n_sets: int) -> tuple[Counts, Ints, Ints, Ints]:
     """Count all sets in all columns of bits, block by block.
 
@@ -109,7 +113,7 @@ def count_blocks(packed: Packed, sets: Sets, n_sets: int) -> tuple[Counts, Ints,
     return counts, column, stride, offset
 
 
-@allocating_kernel
+@allocating_part
 def add_cells_of(
     sets: Sets, n_slices: int, counts: Counts, at: tuple[int, int, int], levels: int, cells: Ints, n: int
 ) -> int:
@@ -151,36 +155,40 @@ def margin_tables(
             cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
         width = max(n_slices, most(code.reshape(-1)), most(mine[1])) + mine.shape[1] + 2
         buffer, order, merged = (
-            np.empty((6, width), np.int64),
+            np.empty(6 * width, np.int64),
             np.empty(width, np.int64),
             np.empty(width, np.int64),
         )
+        sorting, n_prefix = buffer[: 3 * width], np.int64(1)
         suffix, prefix = np.zeros((size + 1, n_slices), np.int64), np.zeros(n_slices, np.int64)
+        n_above = np.ones(size + 1, np.int64)
         for j in range(size - 1, 0, -1):
-            last = most(suffix[j + 1]) + 1
-            rank_pairs(code[j], most(code[j]) + 1, suffix[j + 1], last, order, suffix[j], buffer)
-        for j in range(size):
-            rank_pairs(
-                prefix, most(prefix) + 1, suffix[j + 1], most(suffix[j + 1]) + 1, order, merged, buffer
+            n_levels = most(code[j]) + 1
+            n_above[j] = rank_pairs(
+                code[j], n_levels, suffix[j + 1], n_above[j + 1], order, suffix[j], sorting
             )
-            n = add_margin(mine, code[j], merged, buffer, cells, n)
+        for j in range(size):
+            rank_pairs(prefix, n_prefix, suffix[j + 1], n_above[j + 1], order, merged, sorting)
+            n = add_margin(mine, code[j], merged, buffer, width, cells, n)
             start[given_start[q] + j + 1] = n
-            longer = np.empty_like(prefix)
-            rank_pairs(prefix, most(prefix) + 1, code[j], most(code[j]) + 1, order, longer, buffer)
-            prefix = longer
+            if j + 1 < size:
+                longer = np.empty_like(prefix)
+                n_prefix = rank_pairs(prefix, n_prefix, code[j], most(code[j]) + 1, order, longer, sorting)
+                prefix = longer
     return start, cells[:, :n].copy()
 
 
-@inline
-def add_margin(sets: Ints, code: Ints, merged: Ints, buffer: Ints, cells: Ints, n: int) -> int:
+@allocating_part
+def add_margin(sets: Ints, code: Ints, merged: Ints, buffer: Ints, width: int, cells: Ints, n: int) -> int:
     """Append the sets as cells, sorted by merged slice, level of x, level of the member."""
     m = sets.shape[1]
-    items, sorted_items, position = buffer[0, :m], buffer[1], buffer[2]
-    by_slice, by_x, by_y = buffer[3, :m], buffer[4, :m], buffer[5, :m]
+    items, sorted_items, position = buffer[:m], buffer[width : width + m], buffer[2 * width : 3 * width]
+    by_slice, by_x = buffer[3 * width : 3 * width + m], buffer[4 * width : 4 * width + m]
+    by_y = buffer[5 * width : 5 * width + m]
     for s in range(m):
         items[s], by_slice[s], by_x[s], by_y[s] = s, merged[sets[0, s]], sets[1, s], code[sets[0, s]]
     counting_sort(items, by_y, most(by_y) + 1, sorted_items, position)
-    counting_sort(sorted_items[:m], by_x, most(by_x) + 1, items, position)
+    counting_sort(sorted_items, by_x, most(by_x) + 1, items, position)
     counting_sort(items, by_slice, most(by_slice) + 1, sorted_items, position)
     for i in range(m):
         s = sorted_items[i]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.jit import allocating_kernel, inline
+from ibmap.kernels.jit import allocating_part, inline
 from ibmap.kernels.partition import split
 from ibmap.kernels.popcount import add_64, add_256, count_8, count_32, popcount
 from ibmap.kernels.records import Ints, Packed, Sets
@@ -96,7 +96,7 @@ def count_by_row(
             c += 64
 
 
-@allocating_kernel
+@allocating_part
 def cells_of(
     packed: Packed, sets: Sets, n_slices: int, spare: int, y: int, cells: Ints, n: int
 ) -> tuple[Ints, int]:

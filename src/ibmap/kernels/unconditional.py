@@ -7,23 +7,27 @@ while many variables pass over them; then each row of the tile is scored. Every 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Floats, Model, Scratch, log_prior_of, log_prior_ratio, slice_prior
+from ibmap.kernels.bayes_model import (
+    Model,
+    Scratch,
+    log_prior_of,
+    log_prior_ratio,
+    priors_of,
+    records_of,
+    slice_prior,
+)
 from ibmap.kernels.blocks import add_cells, put
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import exp, log1p_of_share
 from ibmap.kernels.popcount import count_8, count_32
-from ibmap.kernels.records import Packed
-
-Counts = NDArray[np.int32]
+from ibmap.kernels.records import Counts, Floats, Ints, Packed
 
 WORDS = 256  #: of 32 columns, that fit the cache
 
 
 @kernel
 def unconditional_tile(
-    packed: Packed,
-    model: Model,
-    scratch: Scratch,
+    context: Ints,
     words: NDArray[np.uint32],
     tile: Counts,
     first_x: int,
@@ -35,6 +39,7 @@ def unconditional_tile(
 
     ``words`` is 0, 1, 2, ...; ``tile`` has room for every level but one of every x against the block.
     """
+    packed, _, model, scratch = records_of(context)
     levels, first, last, column, stride = packed.blocks[block]
     skipped = max(0, first_x - first)  # pairs that an earlier tile of the same block has scored
     first += skipped
@@ -42,7 +47,7 @@ def unconditional_tile(
     m, width, n_levels = last - first, (levels - 1) * stride - skipped, packed.levels[packed.order[first_x]]
     count_tile(packed, words, tile, first_x, last_x, n_levels, column, width)
     scratch.offset[:m] = 0.0
-    by_column = model.tables[model.margin[model.kind[packed.order[first]], model.kind[packed.order[first_x]]]]
+    by_column = model.tables[priors_of(model, packed.order[first_x], packed.order[first]).column]
     margins, n, rest = packed.totals[column : column + width], np.int32(packed.n_rows), scratch.rest
     add_cells(by_column, margins, n, levels, stride, m, rest, scratch.offset, -1.0)
     for i in range(first_x, last_x):
@@ -101,10 +106,10 @@ def bayes_of_row(
 ) -> None:
     """``scratch.bayes[v] = d`` from the counts of x; those of its level 0 are what the totals leave."""
     width, n = (levels - 2) * stride + m if levels > 1 else 0, packed.n_rows
-    a, b = model.kind[x], model.kind[packed.order[first]]
-    by_cell, by_row = model.tables[model.cell[a, b]], model.tables[model.margin[a, b]]
+    priors = priors_of(model, x, packed.order[first])
+    by_cell, by_row = model.tables[priors.cell], model.tables[priors.row]
     bayes, cells = scratch.bayes, scratch.cells
-    start, rest = log_prior_ratio(model, x, packed.order[first], n), np.int64(n)
+    start, rest = log_prior_ratio(model, priors, n), np.int64(n)
     for level in range(1, packed.levels[x]):
         size = level_size(packed, x, level)
         start -= by_row[size]

@@ -110,7 +110,7 @@ def compiled_finders(tests: Sequence[BoundTest]) -> list[Finder] | None:
         return None
     packed, model = test.packed, test.model
     if (
-        packed.loose.size
+        packed.irregular.size
         or not (packed.levels <= 2).all()
         or not ((packed.levels == 2).all() or test.ties_are_independent)  # a constant ties with everything
         or model.log_prior.shape[0] > 1
@@ -161,16 +161,15 @@ class _Blankets:
     def find(self, x: int) -> Found:
         """Return the blanket of x and the number of tests."""
         test, buffers = self._test, self._buffers
-        packed, n = test.packed, len(test.levels)
+        n = len(test.levels)
         candidates, independent = ranked(test, x, n)
         if independent.all():
             return [], len(candidates)
         threshold = float(test.log_threshold(x, candidates[:1])[0])
         first = int(np.argmin(independent))
-        n_members, grown = _gsmn.grow(
-            packed, test.sets, test.model, self._rows, buffers, x, candidates, first, threshold
-        )
+        context = test.context.numbers
+        n_members, grown = _gsmn.grow(context, self._rows, buffers, x, candidates, first, threshold)
         if n_members > _gsmn.MOST:  # more members than bits in a code: the general way
             return blanket(test, x, n)
-        n_members, shrunk = _gsmn.shrink(packed, test.model, self._rows, buffers, x, n_members, threshold)
+        n_members, shrunk = _gsmn.shrink(context, self._rows, buffers, x, n_members, threshold)
         return buffers.members[:n_members].tolist(), len(candidates) + grown + shrunk

@@ -74,10 +74,7 @@ def compiled(test: BoundTest, x: int, n: int, max_condition: int | None) -> Foun
     most = n if max_condition is None else min(max_condition, n)
     budget = min(BUDGET, BUDGET_CELLS // max(1, test.packed.n_rows))
     n_members, n_tests = _hhc_mn.parents_and_children(
-        test.packed,
-        test.sets,
-        test.model,
-        test.scratch,
+        test.context.numbers,
         x,
         candidates,
         thresholds,

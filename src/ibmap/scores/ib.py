@@ -17,10 +17,8 @@ from ibmap.errors import RequestError
 from ibmap.independence import Answers, BoundTest, IndependenceTest
 from ibmap.independence.base import BoundTableTest, log_one_minus_exp
 from ibmap.independence.bayesian import CompiledBayesianTest
-from ibmap.kernels import ib_ascent
-from ibmap.kernels.bayes_model import Model, Scratch
-from ibmap.kernels.ib_ascent import State
-from ibmap.kernels.records import Packed, Sets
+from ibmap.kernels.ib_rows import closure_row, empty_irregular
+from ibmap.kernels.rows import fill_row
 from ibmap.kernels.unconditional import unconditional_tile
 from ibmap.scores.closure import closure_answers
 from ibmap.scores.local_score import NONE, LocalScoreBase, Rows, credibility, spread_rows
@@ -133,36 +131,24 @@ class CompiledIBScore(BoundIBScore):
         self.n_cells = test.packed.n_rows * self.n
         self._tests = [test, *(test.for_thread() for _ in range(self.n_threads - 1))]
 
-    def _arguments(self, thread: int) -> tuple[Packed, Sets, Model, Scratch]:
-        test = self._tests[thread]
-        return test.packed, test.sets, test.model, test.scratch
-
-    def fill_row(self, thread: int, x: int, blanket: Ints, out: Floats) -> None:
-        """Fill σ_x given a blanket."""
-        packed, sets, model, scratch = self._arguments(thread)
-        ib_ascent.closure_row(packed, sets, model, scratch, x, blanket, out)
+    def row(self, thread: int) -> tuple[int, Ints]:
+        """Return the address of the function that fills a row of σ, and what it takes in one thread."""
+        return closure_row.address, self._tests[thread].context.numbers
 
     def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
         """Return the log odds of dependence for each of some x, given its blanket."""
         sigma = np.empty((len(xs), self.n))
         for row, x, blanket in zip(sigma, xs, blankets, strict=True):
-            self.fill_row(0, x, blanket, row)
+            fill_row(*self.row(0), x, blanket, row)
         evidence = log_one_minus_exp(sigma) - sigma
         for row, x, blanket in zip(evidence, xs, blankets, strict=True):
             row[blanket] *= -1.0
             row[x] = 0.0
         return Rows(evidence, sigma.sum(axis=1))
 
-    def ascend(
-        self, state: State, tried: Ints, n_tried: int, budget: int, log: Ints, gains: Floats
-    ) -> tuple[int, int, int]:
-        """Do ascents; see ``kernels.ib_ascent.ascend``."""
-        arguments = (*self._arguments(0), state, tried, n_tried, budget, log, gains)
-        return ib_ascent.ascend(*arguments)
-
     def fill_empty(self, sigma: Floats) -> None:
         """Fill σ of the graph without edges: every pair of columns once, tile by tile."""
-        packed, model = self.test.packed, self.test.model
+        packed, contexts = self.test.packed, [test.context.numbers for test in self._tests]
         blocks = packed.blocks.tolist()
         words = np.arange(packed.level_bits.shape[1], dtype=np.uint32)
         width = max([(levels - 1) * stride for levels, _, _, _, stride in blocks], default=0)
@@ -177,12 +163,10 @@ class CompiledIBScore(BoundIBScore):
         ]
 
         def tile_of(thread: int, tile: tuple[int, int, int]) -> None:
-            scratch = self._tests[thread].scratch
-            unconditional_tile(packed, model, scratch, words, counts[thread], *tile, sigma)
+            unconditional_tile(contexts[thread], words, counts[thread], *tile, sigma)
 
         def irregular(thread: int, y: int) -> None:
-            packed, sets, model, scratch = self._arguments(thread)
-            ib_ascent.empty_loose(packed, sets, model, scratch, y, sigma)
+            empty_irregular(contexts[thread], y, sigma)
 
         spread(tile_of, tiles, self.n_threads)
-        spread(irregular, packed.loose.tolist(), self.n_threads)
+        spread(irregular, packed.irregular.tolist(), self.n_threads)

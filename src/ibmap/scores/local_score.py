@@ -13,7 +13,6 @@ import numpy as np
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, Questions, Tables, ask
 from ibmap.independence import IndependenceTest
-from ibmap.kernels.ib_ascent import State
 
 NONE = np.empty(0, np.int64)
 ROWS_AT_ONCE = 64  #: rows of the first score that are asked for in one trip
@@ -79,7 +78,7 @@ class Score(Protocol):
 
 @runtime_checkable
 class CompiledScore(Protocol):
-    """A score that does whole ascents of the paper's climb in compiled code.
+    """A score whose rows are filled by compiled code, so that the climb can do whole ascents there.
 
     It fills σ_xy = -softplus(∓t_xy), the log posterior of what the graph asserts, without a detour.
     """
@@ -91,14 +90,8 @@ class CompiledScore(Protocol):
         """Fill σ of the graph without edges."""
         ...
 
-    def fill_row(self, thread: int, x: int, blanket: Ints, out: Floats) -> None:
-        """Fill σ_x given a blanket."""
-        ...
-
-    def ascend(
-        self, state: State, tried: Ints, n_tried: int, budget: int, log: Ints, gains: Floats
-    ) -> tuple[int, int, int]:
-        """Do ascents; see ``kernels.ib_ascent.ascend``."""
+    def row(self, thread: int) -> tuple[int, Ints]:
+        """Return the address of what fills a row of σ (``kernels/rows.py``), and what it takes."""
         ...
 
 

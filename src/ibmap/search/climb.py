@@ -10,9 +10,10 @@ from ibmap._types import Floats, Ints
 from ibmap.errors import RequestError
 from ibmap.kernels import ib_ascent as kernels
 from ibmap.kernels.ib_ascent import EDGE, LOCKED, TRIED, State
+from ibmap.kernels.rows import fill_row
 from ibmap.scores import LocalScore
 from ibmap.scores.local_score import NONE, CompiledScore, Rows, credibility, in_batches
-from ibmap.search.running import TIE, Flip, Pairs
+from ibmap.search.running import Flip, Pairs
 
 PARALLEL = 20_000_000  #: with as many cells the two rows of an ascent take longer than to start a thread
 BAND = 512  #: rows of σ that a thread looks through at a time
@@ -59,6 +60,7 @@ class Climbing:
                 flags[x, y] |= mark
                 flags[y, x] |= mark
         self.state = State(np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty((2, n)))
+        self._numbers, _ = kernels.LAYOUT.numbers(self.state)  # what kernels take for the state
         self.compiled = score if isinstance(score, CompiledScore) else None
         self._threads = self.compiled.n_threads if self.compiled else 1
         self.n_tests, self.finished = n * (n - 1), False
@@ -70,7 +72,7 @@ class Climbing:
     @property
     def total(self) -> float:
         """The score of the graph as it stands."""
-        return float(kernels.sum_in_order(self.state.row_sum))
+        return float(kernels.sum_of(self.state.row_sum))
 
     @property
     def pair_scores(self) -> Floats:
@@ -103,7 +105,8 @@ class Climbing:
         """
         touched: dict[int, None] = {}
         for x, y in flips:
-            kernels.flip_pair(self.state, x, y)
+            self.state.flags[x, y] ^= EDGE
+            self.state.flags[y, x] ^= EDGE
             touched.update({x: None, y: None})
         self._score_rows(list(touched))
         tried = [v for pair in saved.get("tried", ()) for v in pair][: len(self._tried)]
@@ -111,7 +114,7 @@ class Climbing:
         for x, y in self._tried[: len(tried)].reshape(-1, 2):
             self.state.flags[x, y] |= TRIED
             self.state.flags[y, x] |= TRIED
-        kernels.all_minima(self.state)
+        kernels.all_minima(self._numbers)
         self.n_tests = int(saved["n_tests"])
 
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
@@ -129,31 +132,30 @@ class Climbing:
         ascents: list[Flip] = []
         state, n = self.state, len(self.state.row_sum)
         while len(ascents) < limit and budget > 0:
-            x, y = kernels.propose(state)  # Algorithm 2, line 1
-            self.finished = bool(x < 0 or 2 * self._n_tried >= self._tried.size)
+            x, y = kernels.propose(self._numbers, self._tried, self._n_tried)  # Algorithm 2
+            self.finished = bool(x < 0)
             if self.finished:
-                kernels.clear_tried_pairs(state, self._tried[: 2 * self._n_tried])
                 self._n_tried = 0
                 break
-            kernels.flip_pair(state, x, y)  # Algorithm 2, line 2
             values = self._rows_of((x, y), state.rows)  # Algorithm 1, line 5
             self.n_tests += 2 * (n - 1)
             budget -= 1
             gain = float(values.sum() - (state.row_sum[x] + state.row_sum[y]))
-            if gain > TIE:
-                kernels.keep_flip(state, x, y, self._tried[: 2 * self._n_tried])  # Algorithm 1, lines 9, 10
+            # Algorithm 1, lines 7 to 10
+            if kernels.decide(self._numbers, x, y, gain, self._tried, self._n_tried) > 0:
                 state.row_sum[[x, y]] = values
                 ascents.append(Flip(x, y, bool(state.flags[x, y] & EDGE), gain, self.total))
                 self._n_tried = 0
             else:
-                kernels.reject_flip(state, x, y)
-                self._tried[2 * self._n_tried : 2 * self._n_tried + 2] = x, y
                 self._n_tried += 1
         return ascents
 
     def _advance_compiled(self, compiled: CompiledScore, limit: int, budget: int) -> list[Flip]:
         log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
-        done, proposals, n_tried = compiled.ascend(self.state, self._tried, self._n_tried, budget, log, gains)
+        buffer = np.empty(self.score.n, np.int64)
+        done, proposals, n_tried = kernels.ascend(
+            *compiled.row(0), self._numbers, buffer, self._tried, self._n_tried, budget, log, gains
+        )
         self.finished, self._n_tried = n_tried < 0, max(n_tried, 0)
         self.n_tests += 2 * proposals * (len(self.state.row_sum) - 1)
         return [
@@ -165,10 +167,10 @@ class Climbing:
         """Put σ of some x in the graph as it stands into the rows of ``out``; return their values."""
         blankets, compiled = [self.blanket(x) for x in xs], self.compiled
         if compiled:
-            fill = compiled.fill_row
+            row_of = compiled.row
             work = [(x, blanket, row) for x, blanket, row in zip(xs, blankets, out, strict=True)]
-            spread(lambda thread, task: fill(thread, *task), work, min(self._threads, len(xs)))
-            return np.array([kernels.sum_in_order(row) for row in out])
+            spread(lambda thread, task: fill_row(*row_of(thread), *task), work, min(self._threads, len(xs)))
+            return np.array([kernels.sum_of(row) for row in out])
         rows = in_batches(self.score, xs, blankets)
         out[:] = sigma_of(rows, xs, blankets)
         return rows.values
@@ -184,10 +186,12 @@ class Climbing:
         if self.compiled and is_empty:
             self.compiled.fill_empty(state.sigma)
         elif self.compiled:
-            fill = self.compiled.fill_row
-            spread(
-                lambda thread, x: fill(thread, x, self.blanket(x), state.sigma[x]), range(n), self._threads
-            )
+            row_of = self.compiled.row
+
+            def fill(thread: int, x: int) -> None:
+                fill_row(*row_of(thread), x, self.blanket(x), state.sigma[x])
+
+            spread(fill, range(n), self._threads)
         else:
             blankets = [NONE if is_empty else self.blanket(x) for x in range(n)]
             rows = self.score.empty() if is_empty else in_batches(self.score, range(n), blankets)
@@ -197,11 +201,11 @@ class Climbing:
             symmetric = is_empty
 
             def sums(_: int, first: int) -> None:
-                kernels.sum_rows(state, first, min(first + BAND, n), symmetric)
+                kernels.sum_rows(self._numbers, first, min(first + BAND, n), symmetric)
 
             spread(sums, range(0, n, BAND), self._threads)
         if not (self.compiled and is_empty):
-            kernels.all_minima(state)
+            kernels.all_minima(self._numbers)
 
 
 def sigma_of(rows: Rows, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
