@@ -37,7 +37,10 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(numpy|collections|os|pathlib|typing|sklearn|polars|pl|pandas|matplotlib)\..*"),
     (r"py:class", r"Axes|NDArray|ArrayLike"),
     # in signatures of public functions, and not public themselves
-    (r"py:class", r"ibmap\.kernels\..*|.*\.(BoundBayesianTest|StructureLearner|View|Record)"),
+    (
+        r"py:class",
+        r"ibmap\.kernels\..*|.*\.(BoundBayesianTest|BoundIBScore|BoundMPLScore|Climbing|Ascending|Matching|StructureLearner|Record)",
+    ),
 ]
 
 _HOMES = homes(PACKAGES)

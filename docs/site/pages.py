@@ -22,6 +22,7 @@ PACKAGES = [
     "ibmap.engines",
     "ibmap.independence",
     "ibmap.scores",
+    "ibmap.search",
     "ibmap.results",
     "ibmap.learners",
     "ibmap.synthetic",

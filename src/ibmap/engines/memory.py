@@ -46,11 +46,23 @@ class MemoryEngine(EngineBase):
     def tables(self, questions: Questions) -> Tables:
         """Count: one table for every y of every question."""
         asked = questions.check(self.schema.n_variables)
-        start, cells, *slices = count_tables(
+        start, cells, slice_start, some_row, set_start, sets = count_tables(
             self.table(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
         )
+
+        def find_keys() -> Ints:
+            """Look up the levels of the given variables in one row of every slice."""
+            parts = [
+                self.data.codes[asked.given[a:b]][:, some_row[c:d]].T.reshape(-1)
+                for a, b, c, d in zip(
+                    asked.given_start, asked.given_start[1:], slice_start, slice_start[1:], strict=False
+                )
+            ]
+            return np.concatenate([np.empty(0, np.int64), *parts])
+
         levels, n_rows = self.schema.cardinalities, self.schema.n_rows
-        return Tables.of(asked, levels, start, cells, n_rows, Slices(*slices))
+        slices = Slices(slice_start, find_keys, set_start, sets)
+        return Tables.of(asked, levels, start, cells, n_rows, slices)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""

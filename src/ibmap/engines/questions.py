@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ibmap._types import Floats, Ints
 from ibmap.errors import RequestError
+from ibmap.kernels.tables import all_below
 
 BATCH_SUBSETS = 256  #: subsets that are counted together before anyone looks at the answers
 FIRST_SUBSETS = 4  #: of a size, before all others: most questions end at the first or second
@@ -54,12 +55,16 @@ class Questions:
         sums = np.concatenate([[0.0], np.cumsum(np.log(levels[self.given]))])
         return np.asarray((sums[self.given_start[1:]] - sums[self.given_start[:-1]])[self.of_table])
 
+    @property
+    def x_of_table(self) -> Ints:
+        """The x of each table."""
+        return np.repeat(self.x, np.diff(self.y_start))
+
     def check(self, n: int) -> "Questions":
-        """Return the questions, if all they name is among n variables; looked at once."""
-        if self.__dict__.get("_checked") != n:
+        """Return the questions, if all they name is among n variables."""
+        if not all_below(self.x, self.y, self.given, n):
             for variables in (self.x, self.y, self.given):
                 as_indices(variables, n)
-            self.__dict__["_checked"] = n
         return self
 
     @staticmethod
@@ -76,7 +81,7 @@ class Questions:
     @staticmethod
     def fixed(x: int, ys: ArrayLike, given: ArrayLike) -> "Questions":
         """Ask about x against each of many ys, one conditioning set."""
-        ys, given = np.asarray(ys, np.int64).reshape(-1), np.asarray(given, np.int64).reshape(-1)
+        ys, given = np.array(ys, np.int64).reshape(-1), np.array(given, np.int64).reshape(-1)
         ends = np.array([0, len(ys)]), np.array([0, len(given)])
         return Questions(np.array([x], np.int64), ys, ends[0], given, ends[1])
 
@@ -123,6 +128,8 @@ def as_indices(variables: ArrayLike, n: int) -> Ints:
     array([0, 2])
     """
     indices = np.asarray(variables, dtype=np.int64).reshape(-1)
+    if not indices.flags.writeable:  # kernels would be compiled again for arrays that are read-only
+        indices = indices.copy()
     if indices.size and not 0 <= indices.min() <= indices.max() < n:
         raise RequestError(f"there are {n} variables: indices run from 0 to {n - 1}, not {indices.tolist()}")
     return indices

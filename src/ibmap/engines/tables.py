@@ -1,6 +1,6 @@
 """What an engine answers: contingency tables as lists of observed cells, which add up over partitions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,8 +20,8 @@ class Slices:
     ----------
     start : ndarray of int
         First slice of each question, and the end.
-    keys : ndarray of int
-        Levels of the given variables in every slice, one slice after the other.
+    find_keys : callable
+        Finds ``keys`` when somebody first needs them: to add tables, or for margins.
     set_start : ndarray of int
         First set of each question, and the end.
     sets : ndarray of int, shape (3, sets)
@@ -29,9 +29,14 @@ class Slices:
     """
 
     start: Ints
-    keys: Ints
+    find_keys: Callable[[], Ints]
     set_start: Ints
     sets: Ints
+
+    @cached_property
+    def keys(self) -> Ints:
+        """Levels of the given variables in every slice, one slice after the other."""
+        return self.find_keys()
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +51,6 @@ class Tables:
     ----------
     x, y : ndarray of int
         The two variables of each table.
-    log_possible : ndarray of float
-        Logarithm of the number of configurations that the conditioning set of each table could have.
     levels : ndarray of int
         Number of levels of each variable.
     start : ndarray of int
@@ -58,7 +61,8 @@ class Tables:
     of_rows : int
         Rows that were looked at, complete or not: of one partition, or of all that were added.
     questions : Questions or None
-        What was asked: one table for every y of every question; None where tables are margins of others.
+        What was asked: one table for every y of every question; None where tables are margins of others,
+        and then ``margins_of`` says of which answer.
     slices : Slices or None
         The slices behind the numbers; None where tables are margins of others and cannot be added.
 
@@ -75,22 +79,32 @@ class Tables:
 
     x: Ints
     y: Ints
-    log_possible: Floats
     levels: Ints
     start: Ints
     cells: Ints
     of_rows: int
     questions: Questions | None = None
     slices: Slices | None = None
+    margins_of: Questions | None = None
 
     @staticmethod
     def of(
         questions: Questions, levels: Ints, start: Ints, cells: Ints, of_rows: int, slices: Slices
     ) -> "Tables":
         """Return the answer to some questions."""
-        log_possible = questions.log_possible(levels)
-        about = (questions.x[questions.of_table], questions.y, log_possible, levels)
-        return Tables(*about, start, cells, of_rows, questions, slices)
+        return Tables(questions.x_of_table, questions.y, levels, start, cells, of_rows, questions, slices)
+
+    @cached_property
+    def log_possible(self) -> Floats:
+        """Logarithm of the number of configurations that the conditioning set of each table could have."""
+        if self.questions is not None:
+            return self.questions.log_possible(self.levels)
+        logs, asked = np.log(self.levels[self.y]), self.margins_of
+        if asked is None:
+            raise EngineError("these tables answer no questions")
+        sums = np.concatenate([[0.0], np.cumsum(logs)])
+        of_all = sums[asked.given_start[1:]] - sums[asked.given_start[:-1]]
+        return np.repeat(of_all, np.diff(asked.given_start)) - logs
 
     def __len__(self) -> int:
         return len(self.y)
@@ -136,11 +150,8 @@ class Tables:
         start, cells = margin_tables(
             asked.given, asked.given_start, slices.start, slices.keys, slices.set_start, slices.sets
         )
-        sizes, logs = np.diff(asked.given_start), np.log(self.levels[asked.given])
-        sums = np.concatenate([[0.0], np.cumsum(logs)])
-        of_all = np.repeat(sums[asked.given_start[1:]] - sums[asked.given_start[:-1]], sizes)
-        xs = np.repeat(asked.x, sizes)
-        return Tables(xs, asked.given, of_all - logs, self.levels, start, cells, self.of_rows)
+        xs = np.repeat(asked.x, np.diff(asked.given_start))
+        return Tables(xs, asked.given, self.levels, start, cells, self.of_rows, margins_of=asked)
 
     def __add__(self, other: "Tables") -> "Tables":
         return add_tables([self, other])
@@ -173,7 +184,7 @@ def add_tables(parts: Sequence[Tables]) -> Tables:
         old = slices.start[asked.of_table[table]] + part.cells[0]
         cells.append(_renumbered(part.cells, table, number[old]))
     all_sets, all_cells = _summed(np.concatenate(sets, axis=1)), _summed(np.concatenate(cells, axis=1))
-    whole = Slices(slice_start, keys, _starts(all_sets[0], len(asked)), all_sets[1:])
+    whole = Slices(slice_start, lambda: keys, _starts(all_sets[0], len(asked)), all_sets[1:])
     of_rows = sum(part.of_rows for part in parts)
     start = _starts(all_cells[0], len(first))
     return Tables.of(asked, first.levels, start, all_cells[1:], of_rows, whole)

@@ -121,8 +121,9 @@ class BoundBayesianTest(BoundTableTest):
     def evaluate(self, tables: Tables) -> Answers:
         """Answer one question per table."""
         yes, no, xs = np.empty(len(tables)), np.empty(len(tables)), tables.x
+        possible = tables.log_possible if self.model.every_slice else yes  # otherwise nobody looks at it
         posteriors_of_tables(
-            self.context.numbers, xs, tables.y, tables.log_possible, tables.start, tables.cells, yes, no
+            self.context.numbers, xs, tables.y, possible, tables.start, tables.cells, yes, no
         )
         return self._answers(xs, tables.y, yes, no)
 

@@ -153,10 +153,13 @@ def slice_prior(log_prior: float, log_slices: float) -> float:
 
 @inline
 def posterior_from(
-    model: Model, log_prior: float, factors: Floats, n_slices: int, log_possible: float
+    model: Model, log_prior: float, factors: Floats, n_slices: int, n_single: int, log_possible: float
 ) -> tuple[float, float]:
-    """Combine the log Bayes factors of the observed slices into (log Pr ⊥, log Pr not ⊥)."""
-    if n_slices == 0:
+    """Combine the log Bayes factors of the observed slices into (log Pr ⊥, log Pr not ⊥).
+
+    ``n_single`` slices have one row, and the log Bayes factor 0; they are not among the ``n_slices`` factors.
+    """
+    if n_slices + n_single == 0:
         return log_prior, log_one_minus_exp(log_prior)
     if model.one_factor:
         total = 0.0
@@ -167,14 +170,17 @@ def posterior_from(
     offset = slice_prior(log_prior, log_possible)
     against = 0.0
     if model.every_slice:
-        against = -log_prior * unseen_share(n_slices, log_possible)
+        against = -log_prior * unseen_share(n_slices + n_single, log_possible)
     largest = -np.inf
+    if n_single:
+        against += n_single * softplus(offset)
+        largest = offset
     for k in range(n_slices):
         against += softplus(offset + factors[k])
         largest = max(largest, offset + factors[k])
     if against > 1e-290:
         return -against, log_one_minus_exp(-against)
-    total = 0.0
+    total = n_single * math.exp(offset - largest) if n_single else 0.0
     for k in range(n_slices):
         total += math.exp(offset + factors[k] - largest)
     return -against, largest + math.log(total)

@@ -22,15 +22,30 @@ from ibmap.kernels.tally import cells_of
 
 @allocating_part
 def posterior_of_cells(
-    model: Model, scratch: Scratch, x: int, y: int, cells: Ints, begin: int, end: int, log_possible: float
+    model: Model,
+    scratch: Scratch,
+    x: int,
+    y: int,
+    cells: Ints,
+    begin: int,
+    end: int,
+    log_possible: float,
+    factors: Floats,
 ) -> tuple[float, float]:
-    """Score one table that is given as the list of its observed cells, sorted by slice, x, y."""
+    """Score one table that is given as the list of its observed cells, sorted by slice, x, y.
+
+    ``factors`` has a place for every slice of more than one row.
+    """
     priors = priors_of(model, x, y)
     by_cell, by_row = model.tables[priors.cell], model.tables[priors.row]
     by_column = model.tables[priors.column]
     column = scratch.by_level
-    factors, n_slices = np.empty(cells[0, end - 1] + 1 if end > begin else 0), 0
+    n_slices, n_single = np.int64(0), np.int64(0)
     while begin < end:
+        if cells[3, begin] == 1 and (begin + 1 == end or cells[0, begin + 1] != cells[0, begin]):
+            n_single += 1
+            begin += 1
+            continue
         k, n, d, row, level = cells[0, begin], np.int64(0), 0.0, 0, cells[1, begin]
         i = begin
         while i < end and cells[0, i] == k:
@@ -47,12 +62,12 @@ def posterior_of_cells(
         for j in range(begin, i):
             d -= by_column[column[cells[2, j]]]
             column[cells[2, j]] = 0
-        factors[n_slices] = d + log_prior_ratio(model, priors, n) if n > 1 else 0.0
+        factors[n_slices] = d + log_prior_ratio(model, priors, n)
         n_slices += 1
         begin = i
     if not model.every_slice:
-        log_possible = math.log(max(n_slices, 1))
-    return posterior_from(model, log_prior_of(model, x, y), factors, n_slices, log_possible)
+        log_possible = math.log(max(n_slices + n_single, 1))
+    return posterior_from(model, log_prior_of(model, x, y), factors, n_slices, n_single, log_possible)
 
 
 @allocating_kernel
@@ -68,9 +83,13 @@ def posteriors_of_tables(
 ) -> None:
     """Score a batch of tables, from whatever engine they come."""
     _, _, model, scratch = records_of(context)
+    longest = np.int64(0)
+    for t in range(ys.size):
+        longest = max(longest, start[t + 1] - start[t])
+    factors = np.empty(longest)
     for t in range(ys.size):
         independent[t], dependent[t] = posterior_of_cells(
-            model, scratch, xs[t], ys[t], cells, start[t], start[t + 1], log_possible[t]
+            model, scratch, xs[t], ys[t], cells, start[t], start[t + 1], log_possible[t], factors
         )
 
 
@@ -88,7 +107,7 @@ def posterior_one(
 ) -> tuple[float, float]:
     """Score one y against the sets of (slice, x) in place 2, whatever its levels and missing values."""
     cells, n = cells_of(packed, sets, n_slices, spare, y, np.empty((4, 64), np.int64), 0)
-    return posterior_of_cells(model, scratch, x, y, cells, 0, n, log_possible)
+    return posterior_of_cells(model, scratch, x, y, cells, 0, n, log_possible, np.empty(n_slices))
 
 
 def _irregular_columns(

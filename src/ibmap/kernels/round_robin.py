@@ -80,7 +80,7 @@ def merge_members(
         merged_factors(sets, model, scratch, x, y, n_slices, order, merged, scratch.factors)
         log_possible = log_slices(packed, model, members, y, observed)
         scratch.yes[j], scratch.no[j] = posterior_from(
-            model, log_prior_of(model, x, y), scratch.factors, observed, log_possible
+            model, log_prior_of(model, x, y), scratch.factors, observed, np.int64(0), log_possible
         )
         if j + 1 < b:
             code = buffer[(7 + j) * width : (7 + j) * width + n_slices]

@@ -7,14 +7,15 @@ levels of the given variables, tell which slices of two partitions of the rows b
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.jit import allocating_kernel, allocating_part
-from ibmap.kernels.partition import first_row, level_of, slices_of
+from ibmap.kernels.jit import allocating_kernel, allocating_part, kernel
+from ibmap.kernels.partition import first_row, slices_of
 from ibmap.kernels.pointers import Layout
 from ibmap.kernels.records import Ints, Packed, Sets
-from ibmap.kernels.round_robin import counting_sort, most, rank_pairs
+from ibmap.kernels.round_robin import most, rank_pairs
 from ibmap.kernels.tally import cells_of, count_sets
 
 MOST_COUNTS = 1 << 22  #: counts of one question that are made before they become cells
+CROWDED = 16  #: so few sets are counted by bits however few rows they have
 PAD = 64  #: columns beyond a block that counting may touch
 
 Counts = NDArray[np.int32]
@@ -25,26 +26,48 @@ LAYOUT = Layout(Packed, Sets)
 packed_and_sets = LAYOUT.reader(0, 2)  #: what kernels make of the numbers of a table: (packed, sets)
 
 
+@kernel
+def all_below(xs: Ints, ys: Ints, given: Ints, n: int) -> bool:
+    """Whether all indices lie between 0 and n - 1."""
+    outside = 0
+    for variable in xs:
+        outside += not 0 <= variable < n
+    for variable in ys:
+        outside += not 0 <= variable < n
+    for variable in given:
+        outside += not 0 <= variable < n
+    return outside == 0
+
+
 @allocating_kernel
 def count_tables(table: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, given_start: Ints) -> Answers:
     """Answer a batch of questions: x against each of its ys, in the slices of its given variables.
 
-    Returns (first cell of each table, cells; first slice of each question, keys of all slices one after the
-    other; first set of each question, sets): a set is (slice, level of x, rows).
+    Returns (first cell of each table, cells; first slice of each question, a row of every slice; first set of
+    each question, sets): a set is (slice, level of x, rows).
     """
     packed, sets = packed_and_sets(table)
-    start, cells, n = np.zeros(ys.size + 1, np.int64), np.empty((4, 1024), np.int64), 0
-    slice_start, keys, n_keys = np.zeros(xs.size + 1, np.int64), np.empty(64, np.int64), 0
+    least = 1024
+    for q in range(xs.size):
+        for t in range(y_start[q], y_start[q + 1]):
+            least += packed.levels[xs[q]] * packed.levels[ys[t]]
+    start, cells, n = np.zeros(ys.size + 1, np.int64), np.empty((4, min(least, MOST_COUNTS)), np.int64), 0
+    slice_start, some_row, n_slice = np.zeros(xs.size + 1, np.int64), np.empty(64, np.int64), 0
     set_start, rows, n_rows = np.zeros(xs.size + 1, np.int64), np.empty((3, 64), np.int64), 0
     for q in range(xs.size):
         x, known, mine = xs[q], given[given_start[q] : given_start[q + 1]], ys[y_start[q] : y_start[q + 1]]
         here, n_slices = slices_of(packed, sets, x, known)
         n_sets = sets.child[2, n_slices]
-        keys, n_keys = add_keys(packed, sets, here, n_slices, known, keys, n_keys)
+        while n_slice + n_slices > some_row.size:
+            some_row = np.concatenate((some_row, np.empty_like(some_row)))
+        for k in range(n_slices):
+            some_row[n_slice + k] = first_row(sets, here, k)
+        n_slice += n_slices
         rows, n_rows = add_sets(sets, n_slices, rows, n_rows)
         slice_start[q + 1], set_start[q + 1] = slice_start[q] + n_slices, n_rows
         width = packed.columns.shape[1] + PAD * packed.blocks.shape[0]
-        dense = 8 * mine.size > packed.order.size and n_sets * width <= MOST_COUNTS
+        crowded = n_sets <= CROWDED or 8 * n_sets <= packed.n_rows  # many rows to a set: bits are worth it
+        dense = crowded and 8 * mine.size > packed.order.size and n_sets * width <= MOST_COUNTS
         counts, column, stride, offset = np.empty(0, np.int32), start[:0], start[:0], start[:0]
         if dense:
             counts, column, stride, offset = count_blocks(packed, sets, n_sets)
@@ -59,22 +82,14 @@ def count_tables(table: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, gi
             else:
                 cells, n = cells_of(packed, sets, n_slices, 1 - here, y, cells, n)
             start[t + 1] = n
-    return start, cells[:, :n].copy(), slice_start, keys[:n_keys].copy(), set_start, rows[:, :n_rows].copy()
-
-
-@allocating_part
-def add_keys(
-    packed: Packed, sets: Sets, here: int, n_slices: int, given: Ints, keys: Ints, n: int
-) -> tuple[Ints, int]:
-    """Append the levels of the given variables in every slice."""
-    while n + n_slices * given.size > keys.size:
-        keys = np.concatenate((keys, np.empty_like(keys)))
-    for k in range(n_slices):
-        row = first_row(sets, here, k)
-        for variable in given:
-            keys[n] = level_of(packed, variable, row)
-            n += 1
-    return keys, n
+    return (
+        start,
+        cells[:, :n].copy(),
+        slice_start,
+        some_row[:n_slice].copy(),
+        set_start,
+        rows[:, :n_rows].copy(),
+    )
 
 
 @allocating_part
@@ -153,45 +168,70 @@ def margin_tables(
         mine = rows[:, set_start[q] : set_start[q + 1]]
         while n + mine.shape[1] * size > cells.shape[1]:
             cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
-        width = max(n_slices, most(code.reshape(-1)), most(mine[1])) + mine.shape[1] + 2
+        width = max(n_slices, most(code.reshape(-1))) + 2
         buffer, order, merged = (
-            np.empty(6 * width, np.int64),
+            np.empty(3 * width, np.int64),
             np.empty(width, np.int64),
             np.empty(width, np.int64),
         )
-        sorting, n_prefix = buffer[: 3 * width], np.int64(1)
+        n_prefix = np.int64(1)
         suffix, prefix = np.zeros((size + 1, n_slices), np.int64), np.zeros(n_slices, np.int64)
-        n_above = np.ones(size + 1, np.int64)
+        n_above, first_set = np.ones(size + 1, np.int64), np.zeros(n_slices + 1, np.int64)
+        for s in range(mine.shape[1]):
+            first_set[mine[0, s] + 1] = s + 1
         for j in range(size - 1, 0, -1):
             n_levels = most(code[j]) + 1
             n_above[j] = rank_pairs(
-                code[j], n_levels, suffix[j + 1], n_above[j + 1], order, suffix[j], sorting
+                code[j], n_levels, suffix[j + 1], n_above[j + 1], order, suffix[j], buffer
             )
         for j in range(size):
-            rank_pairs(prefix, n_prefix, suffix[j + 1], n_above[j + 1], order, merged, sorting)
-            n = add_margin(mine, code[j], merged, buffer, width, cells, n)
+            rank_pairs(prefix, n_prefix, suffix[j + 1], n_above[j + 1], order, merged, buffer)
+            n = add_margin(mine, first_set, code[j], merged, order[:n_slices], cells, n)
             start[given_start[q] + j + 1] = n
             if j + 1 < size:
                 longer = np.empty_like(prefix)
-                n_prefix = rank_pairs(prefix, n_prefix, code[j], most(code[j]) + 1, order, longer, sorting)
+                n_prefix = rank_pairs(prefix, n_prefix, code[j], most(code[j]) + 1, order, longer, buffer)
                 prefix = longer
     return start, cells[:, :n].copy()
 
 
 @allocating_part
-def add_margin(sets: Ints, code: Ints, merged: Ints, buffer: Ints, width: int, cells: Ints, n: int) -> int:
-    """Append the sets as cells, sorted by merged slice, level of x, level of the member."""
-    m = sets.shape[1]
-    items, sorted_items, position = buffer[:m], buffer[width : width + m], buffer[2 * width : 3 * width]
-    by_slice, by_x = buffer[3 * width : 3 * width + m], buffer[4 * width : 4 * width + m]
-    by_y = buffer[5 * width : 5 * width + m]
-    for s in range(m):
-        items[s], by_slice[s], by_x[s], by_y[s] = s, merged[sets[0, s]], sets[1, s], code[sets[0, s]]
-    counting_sort(items, by_y, most(by_y) + 1, sorted_items, position)
-    counting_sort(sorted_items, by_x, most(by_x) + 1, items, position)
-    counting_sort(items, by_slice, most(by_slice) + 1, sorted_items, position)
-    for i in range(m):
-        s = sorted_items[i]
-        cells[0, n], cells[1, n], cells[2, n], cells[3, n] = by_slice[s], by_x[s], by_y[s], sets[2, s]
-        n += 1
+def add_margin(
+    sets: Ints, first_set: Ints, code: Ints, merged: Ints, order: Ints, cells: Ints, n: int
+) -> int:
+    """Append the sets as cells, sorted by merged slice, level of x, level of the member.
+
+    ``order`` has the slices by merged number, and the sets of a slice are sorted by level of x: a slice that
+    merges with no other is in order as it is.
+    """
+    begin = n
+    for i in range(order.size):
+        k = order[i]
+        if i and merged[k] != merged[order[i - 1]]:
+            sort_cells(cells, begin, n)
+            begin = n
+        for s in range(first_set[k], first_set[k + 1]):
+            cells[0, n], cells[1, n], cells[2, n], cells[3, n] = merged[k], sets[1, s], code[k], sets[2, s]
+            n += 1
+    sort_cells(cells, begin, n)
     return n
+
+
+@allocating_part
+def sort_cells(cells: Ints, begin: int, end: int) -> None:
+    """Sort the cells of one slice by level of x, then level of y (Shell sort)."""
+    gap = end - begin
+    while gap > 1:
+        gap = max(1, (4 * gap) // 9)
+        for i in range(begin + gap, end):
+            x, y, count, j = cells[1, i], cells[2, i], cells[3, i], i
+            while j >= begin + gap and (
+                cells[1, j - gap] > x or (cells[1, j - gap] == x and cells[2, j - gap] > y)
+            ):
+                cells[1, j], cells[2, j], cells[3, j] = (
+                    cells[1, j - gap],
+                    cells[2, j - gap],
+                    cells[3, j - gap],
+                )
+                j -= gap
+            cells[1, j], cells[2, j], cells[3, j] = x, y, count

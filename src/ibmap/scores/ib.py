@@ -11,7 +11,7 @@ import numpy as np
 
 from ibmap._parallel import spread
 from ibmap._types import Floats, Ints
-from ibmap.engines import Engine
+from ibmap.engines import Engine, Tables
 from ibmap.engines.engine import checked
 from ibmap.errors import RequestError
 from ibmap.independence import Answers, BoundTest, IndependenceTest
@@ -21,7 +21,7 @@ from ibmap.kernels.ib_rows import closure_row, empty_irregular
 from ibmap.kernels.rows import fill_row
 from ibmap.kernels.unconditional import unconditional_tile
 from ibmap.scores.closure import closure_answers
-from ibmap.scores.local_score import NONE, LocalScoreBase, Rows, credibility, spread_rows
+from ibmap.scores.local_score import LocalScoreBase, Rows, credibility
 
 TILE = 64  #: variables that are counted against a block before they are scored
 
@@ -76,9 +76,7 @@ class BoundIBScore(LocalScoreBase):
     def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
         """Return the log odds of dependence for each of some x, given its blanket."""
         if isinstance(self.test, BoundTableTest):
-            tables = self.test.closure_tables(xs, blankets)
-            evaluate = self.test.evaluate
-            return scored(xs, blankets, spread_rows(tables, self.n, lambda t: log_odds(evaluate(t))))
+            return self._rows_of_tables(self.test, self.test.closure_tables(xs, blankets))
         evidence = np.zeros((len(xs), self.n))
         for row, x, blanket in zip(evidence, xs, blankets, strict=True):
             for ys, answers in closure_answers(self.test, x, blanket, self.n):
@@ -89,16 +87,30 @@ class BoundIBScore(LocalScoreBase):
         """Return the rows of the graph without edges; a test of tables is asked about each pair once."""
         if not isinstance(self.test, BoundTableTest):
             return super().empty()
-        evidence, schema = np.zeros((self.n, self.n)), self.test.engine.schema
+        evidence, sigma = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
         for tables in self.test.engine.pairs():
-            values = log_odds(self.test.evaluate(checked(tables, schema)))
-            evidence[tables.x, tables.y] = values
-            evidence[tables.y, tables.x] = values
-        return scored(range(self.n), [NONE] * self.n, evidence)
+            answers = self.test.evaluate(checked(tables, self.test.engine.schema))
+            odds, yes = log_odds(answers), answers.log_independent
+            for x, y in ((tables.x, tables.y), (tables.y, tables.x)):
+                evidence[x, y], sigma[x, y] = odds, yes
+        return Rows(evidence, sigma.sum(axis=1), sigma)
 
     def value(self, x: int, blanket: Ints) -> float:
         """Return Σ_y σ_xy."""
         return float(self.rows([x], [blanket]).values[0])
+
+    def _rows_of_tables(self, test: BoundTableTest, tables: Tables) -> Rows:
+        """Return rows from the tables outside the blankets, and from their margins for the members."""
+        asked = tables.answered()[0]
+        evidence, sigma = np.zeros((len(asked), self.n)), np.zeros((len(asked), self.n))
+        outside = test.evaluate(tables)
+        where = asked.of_table, asked.y
+        evidence[where], sigma[where] = log_odds(outside), outside.log_independent
+        if len(asked.given):
+            members = test.evaluate(tables.margins())
+            where = np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given
+            evidence[where], sigma[where] = log_odds(members), members.log_dependent
+        return Rows(evidence, sigma.sum(axis=1), sigma)
 
 
 def scored(xs: Sequence[int], blankets: Sequence[Ints], evidence: Floats) -> Rows:
