@@ -4,6 +4,7 @@ from typing import Any
 
 from ibmap.kernels.bayes_model import LAYOUT, Model, Scratch
 from ibmap.kernels.cells import irregular_columns
+from ibmap.kernels.partition import split_wide
 from ibmap.kernels.records import Packed, Routes, Sets
 
 
@@ -16,8 +17,12 @@ class Context:
 
     def __init__(self, packed: Packed | None, sets: Sets, model: Model, scratch: Scratch) -> None:
         self._records = (packed, sets, model, scratch)
-        irregular = packed is not None and packed.irregular.size > 0
-        routes = Routes(irregular_columns.address if irregular else 0)
+        routes = Routes(0, 0)
+        if packed is not None:
+            routes = Routes(
+                split_wide.address if len(packed.wide_codes) else 0,
+                irregular_columns.address if packed.irregular.size else 0,
+            )
         self.numbers, self._arrays = LAYOUT.numbers(packed, sets, model, scratch, routes)
 
     def __reduce__(self) -> tuple[Any, ...]:
