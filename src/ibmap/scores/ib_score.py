@@ -29,6 +29,7 @@ Pairs = Iterable[tuple[int, int]]
 
 PARALLEL = 20_000_000  #: with as many cells the two rows of an ascent take longer than to start a thread
 BAND = 512  #: rows of σ that a thread looks through at a time
+FEW = 32  #: so many variables are scored row by row, without edges too: tiles take 3 s to compile
 TILE = 64  #: variables that are counted against a block before they are scored
 
 
@@ -245,6 +246,12 @@ class _Compiled:
 
     def score_empty(self, sigma: NDArray[np.float64]) -> None:
         """Fill σ of the graph without edges: every pair of columns once, tile by tile."""
+        if len(sigma) <= FEW:
+            none, lower = np.empty(0, np.int64), np.tril_indices(len(sigma), -1)
+            for x, row in enumerate(sigma):
+                fill_row(*self.row(0), x, none, row)
+            sigma[lower] = sigma.T[lower]  # they differ in rounding
+            return
         packed, contexts = self._packed, [context.numbers for context in self._contexts]
         words = np.arange(packed.level_bits.shape[1], dtype=np.uint32)
         width = max([(levels - 1) * stride for levels, _, _, _, stride in packed.blocks.tolist()], default=0)
