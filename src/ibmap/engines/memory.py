@@ -11,9 +11,10 @@ from ibmap.data import CategoricalData
 from ibmap.engines.engine import EngineBase
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Slices, Tables
+from ibmap.kernels.context import counting_context
 from ibmap.kernels.partition import pack_levels
 from ibmap.kernels.records import Packed, Sets
-from ibmap.kernels.tables import LAYOUT, count_tables
+from ibmap.kernels.tables import count_tables
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would take more room than they save time
 BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
@@ -47,7 +48,7 @@ class MemoryEngine(EngineBase):
         """Count: one table for every y of every question."""
         asked = questions.check(self.schema.n_variables)
         start, cells, slice_start, some_row, set_start, sets = count_tables(
-            self.table(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
+            self.context(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
         )
 
         def find_keys() -> Ints:
@@ -70,11 +71,11 @@ class MemoryEngine(EngineBase):
         codes = data.codes[:, drawn_rows(rng, data.n_rows, share)]
         return MemoryEngine(CategoricalData(codes, data.names, data.levels, data.bin_edges, data.backend))
 
-    def table(self) -> Ints:
+    def context(self) -> Ints:
         """Return the rows, and buffers for the calling thread, as kernels take them."""
         mine = self._workspaces
         if not hasattr(mine, "numbers"):
-            mine.numbers, mine.arrays = LAYOUT.numbers(self.packed, new_sets(self.schema.n_rows))
+            mine.numbers, mine.arrays = counting_context(self.packed, new_sets(self.schema.n_rows))
         return mine.numbers  # type: ignore[no-any-return]
 
 

@@ -66,6 +66,7 @@ LAYOUT = Layout(Packed, Sets, Model, Scratch, Routes)  #: of a context (``contex
 
 #: what kernels make of a context: (packed, sets, model, scratch), and (routes,)
 records_of, routes_of = LAYOUT.reader(0, 4), LAYOUT.reader(4, 5)
+context_of = LAYOUT.address_of(0)  #: the address of a context, from its packed table
 
 
 @kernel

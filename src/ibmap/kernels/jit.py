@@ -106,10 +106,13 @@ _NEEDLESS = {
     "dump_parfor_diagnostics",
 }
 
-_PART: dict[str, Any] = {
+#: options of a part, as ``numba.njit`` and ``numba.extending.overload`` take them
+PART: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": _PartCompiler,
+    "_nrt": False,
+    **_OPTIONS,
 }
 
 
@@ -118,17 +121,17 @@ def inline(function: F) -> F:
 
     Loops over an inlined function can be vectorised.
     """
-    return numba.njit(forceinline=True, _nrt=False, **_PART, **_OPTIONS)(function)
+    return numba.njit(forceinline=True, **PART)(function)
 
 
 def part(function: F) -> F:
     """Compile a function into every kernel that calls it, once; Python cannot call it."""
-    return numba.njit(_nrt=False, **_PART, **_OPTIONS)(function)
+    return numba.njit(**PART)(function)
 
 
 def allocating_part(function: F) -> F:
     """Compile a part that may make arrays."""
-    return numba.njit(_nrt=True, **_PART, **_OPTIONS)(function)
+    return numba.njit(**{**PART, "_nrt": True})(function)
 
 
 _CFunc: Any = CFunc
@@ -176,11 +179,14 @@ def caller(signature: Any) -> Any:
             values = cgutils.unpack_tuple(builder, args[1])
             kinds = zip(given.args[1].types, signature.args, strict=True)
             values = [context.cast(builder, value, *both) for value, both in zip(values, kinds, strict=True)]
-            kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
-            builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
-            return context.get_dummy_value()
+            returned = context.get_value_type(signature.return_type)
+            if signature.return_type == types.void:
+                returned = ir.VoidType()
+            kind = ir.FunctionType(returned, [value.type for value in values])
+            result = builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
+            return context.get_dummy_value() if signature.return_type == types.void else result
 
-        return types.void(types.intp, types.StarArgTuple(numbers)), generate
+        return signature.return_type(types.intp, types.StarArgTuple(numbers)), generate
 
     return call
 

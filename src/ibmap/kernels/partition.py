@@ -1,9 +1,15 @@
 """Rows → sets of rows: packing levels into bits, and refining a partition one column at a time."""
 
+from typing import Any
+
 import numpy as np
+from numba import types
+from numba.extending import overload
 from numpy.typing import NDArray
 
-from ibmap.kernels.jit import inline, kernel, part
+from ibmap.kernels.bayes_model import context_of, records_of, routes_of
+from ibmap.kernels.jit import PART, ByAddress, caller, inline, kernel, part
+from ibmap.kernels.pointers import RecordType
 from ibmap.kernels.popcount import popcount
 from ibmap.kernels.records import Ints, Packed, Sets
 
@@ -85,7 +91,7 @@ def first_row(sets: Sets, where: int, one: int) -> int:
 def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
     """Split every set by the levels of ``variable``; rows where it is missing are left out."""
     if packed.first[variable] < 0:
-        return _split_wide(packed, sets, source, n_sets, to, variable)
+        return _split_by_code(packed, sets, source, n_sets, to, variable)
     words, masks, start, size_of = (
         sets.words[source],
         sets.masks[source],
@@ -124,6 +130,33 @@ def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variabl
                 new_start[n_new] = end
     child[n_sets] = n_new
     return n_new
+
+
+def _split_by_code(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
+    """Split by a variable of many levels: by address in a context, compiled in place for plain records."""
+    raise NotImplementedError
+
+
+@overload(_split_by_code, jit_options=PART)  # type: ignore[untyped-decorator]
+def _split_by_code_typed(packed: Any, sets: Any, source: Any, n_sets: Any, to: Any, variable: Any) -> Any:
+    def by_address(packed: Any, sets: Any, source: Any, n_sets: Any, to: Any, variable: Any) -> int:
+        context = context_of(packed)
+        (routes,) = routes_of(context)
+        return _call_split(routes.split_wide, context, source, n_sets, to, variable)
+
+    def in_place(packed: Any, sets: Any, source: Any, n_sets: Any, to: Any, variable: Any) -> int:
+        return _split_wide(packed, sets, source, n_sets, to, variable)
+
+    return by_address if isinstance(packed, RecordType) else in_place
+
+
+def _split_wide_of(context: int, source: int, n_sets: int, to: int, variable: int) -> int:
+    packed, sets, _, _ = records_of(context)
+    return _split_wide(packed, sets, source, n_sets, to, variable)
+
+
+_SPLIT = types.intp(*(types.intp,) * 5)
+split_wide, _call_split = ByAddress(_SPLIT, _split_wide_of), caller(_SPLIT)
 
 
 @part

@@ -9,6 +9,7 @@ it reads does not change while a kernel runs, and the compiler is told so.
 Functions below the kernels take either form of a record: they only say ``packed.levels``.
 """
 
+import ctypes
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -105,6 +106,13 @@ def _vector_at(dtype: Any) -> Any:
 ints_at, floats_at = _vector_at(types.int64), _vector_at(types.float64)
 
 
+def _address_of(array: Any) -> int:
+    """Return where the numbers of an array begin, where possible in half the time of ``array.ctypes``."""
+    if array.size and array.flags.writeable:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return int(array.ctypes.data)
+
+
 class Layout:
     """Records one after the other in an array of numbers, behind its own address.
 
@@ -145,6 +153,19 @@ class Layout:
 
         return records
 
+    def address_of(self, position: int) -> Any:
+        """Return what gives kernels the address of the numbers from the record in one position of them."""
+        begin = 8 * self._starts[position]
+
+        @intrinsic  # type: ignore[untyped-decorator]
+        def address(typing_context: Any, record: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                return builder.sub(builder.ptrtoint(args[0], _I64), _I64(begin))
+
+            return types.intp(record), generate
+
+        return address
+
     def numbers(self, *records: Any) -> tuple[Ints, list[Any]]:
         """Return addresses and shapes of all arrays, and the arrays, which must be kept; None is left 0."""
         numbers, arrays = [0] * self._starts[-1], []
@@ -159,7 +180,7 @@ class Layout:
                 if (array.dtype, array.ndim) != kind:
                     raise TypeError(f"{type(record).__name__}: {array.dtype}{array.shape} is not {kind}")
                 arrays.append(array)
-                numbers[at : at + 1 + array.ndim] = array.ctypes.data, *array.shape
+                numbers[at : at + 1 + array.ndim] = _address_of(array), *array.shape
                 at += 1 + array.ndim
         out = np.array(numbers, np.int64)
         out[0] = out.ctypes.data

@@ -7,9 +7,9 @@ levels of the given variables, tell which slices of two partitions of the rows b
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap.kernels.bayes_model import records_of
 from ibmap.kernels.jit import allocating_kernel, allocating_part, kernel
 from ibmap.kernels.partition import first_row, slices_of
-from ibmap.kernels.pointers import Layout
 from ibmap.kernels.records import Ints, Packed, Sets
 from ibmap.kernels.round_robin import most, rank_pairs
 from ibmap.kernels.tally import cells_of, count_sets
@@ -20,10 +20,6 @@ PAD = 64  #: columns beyond a block that counting may touch
 
 Counts = NDArray[np.int32]
 Answers = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
-
-
-LAYOUT = Layout(Packed, Sets)
-packed_and_sets = LAYOUT.reader(0, 2)  #: what kernels make of the numbers of a table: (packed, sets)
 
 
 @kernel
@@ -40,13 +36,13 @@ def all_below(xs: Ints, ys: Ints, given: Ints, n: int) -> bool:
 
 
 @allocating_kernel
-def count_tables(table: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, given_start: Ints) -> Answers:
+def count_tables(context: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, given_start: Ints) -> Answers:
     """Answer a batch of questions: x against each of its ys, in the slices of its given variables.
 
     Returns (first cell of each table, cells; first slice of each question, a row of every slice; first set of
     each question, sets): a set is (slice, level of x, rows).
     """
-    packed, sets = packed_and_sets(table)
+    packed, sets, _, _ = records_of(context)
     least = 1024
     for q in range(xs.size):
         for t in range(y_start[q], y_start[q + 1]):

@@ -21,8 +21,9 @@ from ibmap.kernels.ib_rows import closure_row, empty_irregular
 from ibmap.kernels.rows import fill_row
 from ibmap.kernels.unconditional import unconditional_tile
 from ibmap.scores.closure import closure_answers
-from ibmap.scores.local_score import LocalScoreBase, Rows, credibility
+from ibmap.scores.local_score import NONE, LocalScoreBase, Rows, credibility
 
+FEW = 32  #: so many variables are scored row by row, without edges too: tiles take 3 s to compile
 TILE = 64  #: variables that are counted against a block before they are scored
 
 
@@ -160,6 +161,12 @@ class CompiledIBScore(BoundIBScore):
 
     def fill_empty(self, sigma: Floats) -> None:
         """Fill σ of the graph without edges: every pair of columns once, tile by tile."""
+        if self.n <= FEW:
+            lower = np.tril_indices(self.n, -1)
+            for x, row in enumerate(sigma):
+                fill_row(*self.row(0), x, NONE, row)
+            sigma[lower] = sigma.T[lower]  # they differ in rounding
+            return
         packed, contexts = self.test.packed, [test.context.numbers for test in self._tests]
         blocks = packed.blocks.tolist()
         words = np.arange(packed.level_bits.shape[1], dtype=np.uint32)
