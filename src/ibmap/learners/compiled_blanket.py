@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ibmap.independence import BoundTest
 from ibmap.independence.bayesian import BoundBayesianTest
 from ibmap.kernels import gsmn as _gsmn
-from ibmap.kernels.odds import SMALL, OddsRoom
+from ibmap.kernels.odds import SMALL, OddsWorkspace
 from ibmap.kernels.records import Packed
 from ibmap.learners.local_to_global import Finder, Found, ranked
 
@@ -52,8 +52,8 @@ class _Blankets:
         self._test, self._rows = test, rows
         n_rows, width = rows.shape
         n_slots = 1 << max(4, (2 * n_rows - 1).bit_length())
-        self._room = _gsmn.BlanketRoom(
-            OddsRoom(
+        self._room = _gsmn.BlanketWorkspace(
+            OddsWorkspace(
                 np.empty(width),
                 np.empty(width, np.uint8),
                 np.empty((2, width), np.int32),
