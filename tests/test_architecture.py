@@ -155,6 +155,19 @@ def test_kernels_release_the_lock_and_never_reorder_sums() -> None:
         assert not kernel.targetoptions.get("parallel"), name
 
 
+def test_code_on_disk_that_cannot_be_read_any_more_is_compiled_again() -> None:
+    class CacheFile:
+        _source_stamp = ""
+
+        def _load_index(self) -> Any:
+            raise AttributeError("Can't get attribute 'Record': an older version had it")
+
+    file = CacheFile()
+    _jit._stamp(file)
+    assert file._load_index() == {}
+    assert file._source_stamp == _jit._source_stamp()
+
+
 def sum_of(values: Any) -> float:
     total = 0.0
     for value in values:

@@ -34,7 +34,7 @@ class Model(NamedTuple):
     margin: IntTable  #: (kinds, kinds): which table serves α, the prior counts of the first variable
     cell_total: FloatTable  #: (kinds, kinds): Σ γ
     margin_total: FloatTable  #: (kinds, kinds): Σ α
-    of_cell_total: IntTable  #: (kinds, kinds): which table serves Σ γ; -1 where it would take too much room
+    of_cell_total: IntTable  #: (kinds, kinds): which table serves Σ γ; -1 where it would take too much memory
     of_margin_total: IntTable  #: (kinds, kinds): the same for Σ α
     log_prior: FloatTable  #: (1, 1) or (variables, variables): log prior of independence
     every_slice: bool  #: slices="all"
@@ -42,10 +42,10 @@ class Model(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one block of variables."""
+    """The workspace of one thread: for one block of variables, and for one blanket."""
 
     counts: CountTable  #: (sets, columns and more): counts of some sets in the columns of a block
-    cursor: Ints  #: (sets,): room for counting them
+    cursor: Ints  #: (sets,): for counting them
     window: Ints  #: first set that has been counted, and the one after the last
     cells: Counts  #: counts of one set in the columns of a block
     margins: Counts  #: the same, summed over the levels of x
@@ -56,7 +56,7 @@ class Scratch(NamedTuple):
     product: Floats  #: Π (1 + e^-|t_k|) - 1
     by_level: Ints  #: counts by level of one variable
     members: Ints  #: the blanket of one variable
-    room: Ints  #: for merging slices; what does not fit is allocated
+    buffer: Ints  #: for merging slices; what does not fit is allocated
     factors: Floats  #: (rows,): log Bayes factors of slices
     yes: Floats  #: (variables,): posteriors of the members
     no: Floats

@@ -18,7 +18,7 @@ from ibmap.kernels.logspace import exp, softplus
 from ibmap.kernels.odds import (
     LARGEST,
     Bytes,
-    OddsRoom,
+    OddsWorkspace,
     constant_slice,
     factor_of,
     multiply_slices,
@@ -33,10 +33,10 @@ MEMBER, WAITING, CONSTANT = np.uint8(0), np.uint8(1), np.uint8(2)
 HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
-class BlanketRoom(NamedTuple):
-    """Room for one thread."""
+class BlanketWorkspace(NamedTuple):
+    """The workspace of one thread."""
 
-    odds: OddsRoom
+    odds: OddsWorkspace
     near: Bytes  #: (rows, NEAR): levels of the strongest candidates
     members: Ints  #: (MOST + 1,): the blanket
     bits: Ints  #: (MOST + 1,): where each member stands in the code of a configuration
@@ -52,7 +52,7 @@ class BlanketRoom(NamedTuple):
 def grow(
     context: Ints,
     rows: Bytes,
-    room: BlanketRoom,
+    workspace: BlanketWorkspace,
     x: int,
     ranked: Ints,
     first: int,
@@ -67,22 +67,22 @@ def grow(
     n_near = min(NEAR, ranked.size)
     for r in range(packed.n_rows):
         for v in range(n_near):
-            room.near[r, v] = rows[r, ranked[v]]
+            workspace.near[r, v] = rows[r, ranked[v]]
     for i in range(ranked.size):
-        room.state[i] = WAITING if packed.levels[ranked[i]] > 1 else CONSTANT
+        workspace.state[i] = WAITING if packed.levels[ranked[i]] > 1 else CONSTANT
     here, n_sets, n_singles = np.int64(0), rows_with(packed, sets, np.int64(0), x), np.int64(0)
     n_members, n_tests, found = 0, 0, first
     while found >= 0 and n_members <= MOST:
-        room.members[n_members] = ranked[found]
-        room.state[found] = MEMBER
+        workspace.members[n_members] = ranked[found]
+        workspace.state[found] = MEMBER
         n_members += 1
         n_sets = split(packed, sets, here, n_sets, 1 - here, ranked[found])
         here = 1 - here
         n_sets, n_singles = set_aside_singletons(sets, here, n_sets, n_singles)
         split(packed, sets, here, n_sets, np.int64(2), x)
-        given = room.members[:n_members]
+        given = workspace.members[:n_members]
         found, asked = first_dependent(
-            packed, sets, model, rows, room, x, ranked, given, n_sets, n_singles, threshold
+            packed, sets, model, rows, workspace, x, ranked, given, n_sets, n_singles, threshold
         )
         n_tests += asked
     return n_members, n_tests
@@ -105,7 +105,7 @@ def first_dependent(
     sets: Sets,
     model: Model,
     rows: Bytes,
-    room: BlanketRoom,
+    workspace: BlanketWorkspace,
     x: int,
     ranked: Ints,
     given: Ints,
@@ -117,39 +117,39 @@ def first_dependent(
     offset, unseen = prior_of_slices(packed, model, given, np.int64(-1), n_sets + n_singles)
     unseen += n_singles * softplus(offset)
     near, asked = min(NEAR, ranked.size), 0
-    room.odds.filled[:] = False
-    room.odds.odds[:NEAR] = 1.0
-    shared = multiply_slices(sets, model, room.near, room.odds, x, n_sets, offset, NEAR)
+    workspace.odds.filled[:] = False
+    workspace.odds.odds[:NEAR] = 1.0
+    shared = multiply_slices(sets, model, workspace.near, workspace.odds, x, n_sets, offset, NEAR)
     limit = np.exp(-threshold - shared - unseen)
     for i in range(near):
-        asked += room.state[i] != MEMBER
-        if room.state[i] == WAITING and room.odds.odds[i] >= limit:
+        asked += workspace.state[i] != MEMBER
+        if workspace.state[i] == WAITING and workspace.odds.odds[i] >= limit:
             return i, asked
     if ranked.size == near:
         return -1, asked
-    room.odds.odds[:] = 1.0
-    multiply_slices(sets, model, rows, room.odds, x, n_sets, offset, rows.shape[1])
+    workspace.odds.odds[:] = 1.0
+    multiply_slices(sets, model, rows, workspace.odds, x, n_sets, offset, rows.shape[1])
     for i in range(near, ranked.size):
-        asked += room.state[i] != MEMBER
-        if room.state[i] == WAITING and room.odds.odds[ranked[i]] >= limit:
+        asked += workspace.state[i] != MEMBER
+        if workspace.state[i] == WAITING and workspace.odds.odds[ranked[i]] >= limit:
             return i, asked
     return -1, asked
 
 
 @kernel
 def shrink(
-    context: Ints, rows: Bytes, room: BlanketRoom, x: int, n_members: int, threshold: float
+    context: Ints, rows: Bytes, workspace: BlanketWorkspace, x: int, n_members: int, threshold: float
 ) -> tuple[int, int]:
     """Drop the first member that is independent given the others, until there is none: (members, tests)."""
     packed, _, model, _ = records_of(context)
-    bits, members = room.bits, room.members
+    bits, members = workspace.bits, workspace.members
     for i in range(n_members):
         bits[i] = i
-    n_codes, n_tests, j = configurations(rows, room, x, n_members), 0, 0
+    n_codes, n_tests, j = configurations(rows, workspace, x, n_members), 0, 0
     while j < n_members:
         n_tests += 1
-        if is_independent(packed, model, room, x, n_members, j, bits[j], n_codes, threshold):
-            n_codes = merge(room, bits[j], n_codes)
+        if is_independent(packed, model, workspace, x, n_members, j, bits[j], n_codes, threshold):
+            n_codes = merge(workspace, bits[j], n_codes)
             for i in range(j, n_members - 1):
                 members[i], bits[i] = members[i + 1], bits[i + 1]
             n_members -= 1
@@ -160,53 +160,53 @@ def shrink(
 
 
 @inline
-def slot_of(room: BlanketRoom, code: int) -> int:
+def slot_of(workspace: BlanketWorkspace, code: int) -> int:
     """Return the slot that holds a configuration, or the free one where it belongs."""
-    last = np.uint64(room.slots.size - 1)
+    last = np.uint64(workspace.slots.size - 1)
     slot = ((code * HASH) >> np.uint64(32)) & last
-    while room.slots[slot] >= 0 and room.code[room.slots[slot]] != code:
+    while workspace.slots[slot] >= 0 and workspace.code[workspace.slots[slot]] != code:
         slot = (slot + np.uint64(1)) & last
     return slot
 
 
 @inline
-def configurations(rows: Bytes, room: BlanketRoom, x: int, n_members: int) -> int:
+def configurations(rows: Bytes, workspace: BlanketWorkspace, x: int, n_members: int) -> int:
     """Count the rows of every configuration of the members, by level of x. Returns how many there are."""
     n_codes = 0
-    room.slots[:] = -1
+    workspace.slots[:] = -1
     for r in range(rows.shape[0]):
         code = np.uint64(0)
         for j in range(n_members):
-            code |= np.uint64(rows[r, room.members[j]]) << np.uint64(j)
-        slot = slot_of(room, code)
-        if room.slots[slot] < 0:
-            room.slots[slot] = n_codes
-            room.code[n_codes] = code
-            room.counts[0, n_codes] = 0
-            room.counts[1, n_codes] = 0
+            code |= np.uint64(rows[r, workspace.members[j]]) << np.uint64(j)
+        slot = slot_of(workspace, code)
+        if workspace.slots[slot] < 0:
+            workspace.slots[slot] = n_codes
+            workspace.code[n_codes] = code
+            workspace.counts[0, n_codes] = 0
+            workspace.counts[1, n_codes] = 0
             n_codes += 1
-        room.counts[rows[r, x], room.slots[slot]] += 1
+        workspace.counts[rows[r, x], workspace.slots[slot]] += 1
     return n_codes
 
 
 @inline
-def merge(room: BlanketRoom, bit: int, n_codes: int) -> int:
+def merge(workspace: BlanketWorkspace, bit: int, n_codes: int) -> int:
     """Forget a member: configurations that differ in its bit only become one."""
-    room.slots[:] = -1
+    workspace.slots[:] = -1
     n_left, mask = 0, ~(np.uint64(1) << np.uint64(bit))
     for k in range(n_codes):
-        code = room.code[k] & mask
-        slot = slot_of(room, code)
-        i = room.slots[slot]
+        code = workspace.code[k] & mask
+        slot = slot_of(workspace, code)
+        i = workspace.slots[slot]
         if i < 0:
-            room.slots[slot] = n_left
-            room.code[n_left] = code
-            room.counts[0, n_left] = room.counts[0, k]
-            room.counts[1, n_left] = room.counts[1, k]
+            workspace.slots[slot] = n_left
+            workspace.code[n_left] = code
+            workspace.counts[0, n_left] = workspace.counts[0, k]
+            workspace.counts[1, n_left] = workspace.counts[1, k]
             n_left += 1
         else:
-            room.counts[0, i] += room.counts[0, k]
-            room.counts[1, i] += room.counts[1, k]
+            workspace.counts[0, i] += workspace.counts[0, k]
+            workspace.counts[1, i] += workspace.counts[1, k]
     return n_left
 
 
@@ -214,7 +214,7 @@ def merge(room: BlanketRoom, bit: int, n_codes: int) -> int:
 def is_independent(
     packed: Packed,
     model: Model,
-    room: BlanketRoom,
+    workspace: BlanketWorkspace,
     x: int,
     n_members: int,
     j: int,
@@ -225,21 +225,25 @@ def is_independent(
     """Whether member j is independent of x given the others: a slice is a configuration and its partner."""
     flag, n_slices = np.uint64(1) << np.uint64(bit), n_codes
     for k in range(n_codes):
-        room.partner[k] = room.slots[slot_of(room, room.code[k] ^ flag)]
-        n_slices -= room.partner[k] > k
-    given = room.members[:n_members]
+        workspace.partner[k] = workspace.slots[slot_of(workspace, workspace.code[k] ^ flag)]
+        n_slices -= workspace.partner[k] > k
+    given = workspace.members[:n_members]
     offset, unseen = prior_of_slices(packed, model, given, given[j], n_slices)
     priors = priors_of(model, x, x)
     same = priors.cell == priors.row
     cell, margin = model.tables[priors.cell], model.tables[priors.row]
-    limit, odds, factors = np.exp(-threshold - unseen), 1.0, room.factors
+    limit, odds, factors = np.exp(-threshold - unseen), 1.0, workspace.factors
     factors[:] = 0.0
     for k in range(n_codes):
-        other = room.partner[k]
+        other = workspace.partner[k]
         if 0 <= other < k:  # seen from the other side
             continue
-        a, b = room.counts[0, k], room.counts[1, k]
-        c, d = (room.counts[0, other], room.counts[1, other]) if other >= 0 else (np.int64(0), np.int64(0))
+        a, b = workspace.counts[0, k], workspace.counts[1, k]
+        c, d = (
+            (workspace.counts[0, other], workspace.counts[1, other])
+            if other >= 0
+            else (np.int64(0), np.int64(0))
+        )
         n = a + b + c + d
         if n == 1 or (same and (other < 0 or a + c == 0 or b + d == 0)):
             if factors[n] == 0.0:

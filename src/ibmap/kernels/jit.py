@@ -44,9 +44,24 @@ def _compiled(function: F, **more: Any) -> F:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds no writable place for its cache
         return numba.njit(**options)(function)
-    # Numba looks only at the file of the function itself; a kernel also holds the code of those it calls.
-    compiled._cache._cache_file._source_stamp = _source_stamp()
+    _stamp(compiled._cache._cache_file)
     return compiled
+
+
+def _stamp(cache_file: Any) -> None:
+    """Have code on disk stamped with all kernels: numba looks only at the file of the function itself.
+
+    Code of an older version may name records that are gone, and cannot even be read: there is none then.
+    """
+    load = cache_file._load_index
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except (AttributeError, ImportError, TypeError, ValueError):
+            return {}
+
+    cache_file._source_stamp, cache_file._load_index = _source_stamp(), load_index
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -165,7 +180,7 @@ class ByAddress:
         )
         with suppress(RuntimeError):  # numba finds no writable place for its cache
             self._compiled.enable_caching()
-            self._compiled._cache._cache_file._source_stamp = _source_stamp()
+            _stamp(self._compiled._cache._cache_file)
         self._compiled.compile()
         return int(self._compiled.address)
 

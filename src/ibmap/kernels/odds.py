@@ -25,8 +25,8 @@ LARGEST = 700.0  #: e^t beyond it is above every limit
 Bytes = NDArray[np.uint8]
 
 
-class OddsRoom(NamedTuple):
-    """Room for the factors of many ys."""
+class OddsWorkspace(NamedTuple):
+    """Workspace for the factors of many ys."""
 
     odds: Floats  #: (width,): Π_k (1 + e^t_k)
     sums: Bytes  #: (width,): counts in a few rows
@@ -58,7 +58,14 @@ def factor_of(cell: Floats, margin: Floats, c: int, not_c: int, d: int, not_d: i
 
 @inline
 def multiply_slices(
-    sets: Sets, model: Model, rows: Bytes, room: OddsRoom, x: int, n_slices: int, offset: float, width: int
+    sets: Sets,
+    model: Model,
+    rows: Bytes,
+    workspace: OddsWorkspace,
+    x: int,
+    n_slices: int,
+    offset: float,
+    width: int,
 ) -> float:
     """Multiply ``odds`` of all ys by the factors of all slices. Returns the log of what all ys share.
 
@@ -67,7 +74,12 @@ def multiply_slices(
     priors, shared = priors_of(model, x, x), 0.0
     same = priors.cell == priors.row  # the prior counts of a cell and of a level
     cell, margin = model.tables[priors.cell], model.tables[priors.row]
-    odds, sums, one, two = room.odds[:width], room.sums[:width], room.ones[0], room.ones[1]
+    odds, sums, one, two = (
+        workspace.odds[:width],
+        workspace.sums[:width],
+        workspace.ones[0],
+        workspace.ones[1],
+    )
     for k in range(n_slices):
         begin, end = sets.child[2, k], sets.child[2, k + 1]
         first = sets.size[2, begin]
@@ -77,9 +89,9 @@ def multiply_slices(
             continue
         start = offset + start_of(model, priors, first, second)
         if max(first, second) < SMALL:
-            table = room.tables[first, second]
-            if not room.filled[first, second]:
-                room.filled[first, second] = True
+            table = workspace.tables[first, second]
+            if not workspace.filled[first, second]:
+                workspace.filled[first, second] = True
                 for c in range(first + 1):
                     for d in range(second + 1):
                         table[SMALL * c + d] = factor_of(cell, margin, c, first - c, d, second - d, start)

@@ -35,8 +35,8 @@ def round_robin_posteriors(
     """
     width = max(n_slices, scratch.by_level.size) + 1
     need = (2 * members.size + 8) * width
-    if need <= scratch.room.size:
-        merge_members(packed, sets, model, scratch, x, members, here, n_slices, scratch.room, width)
+    if need <= scratch.buffer.size:
+        merge_members(packed, sets, model, scratch, x, members, here, n_slices, scratch.buffer, width)
     else:
         buffer = np.empty(need, np.int64)
         merge_members(packed, sets, model, scratch, x, members, here, n_slices, buffer, width)

@@ -12,7 +12,7 @@ from ibmap.engines import Source
 from ibmap.independence import BoundTest
 from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.kernels import gsmn as _gsmn
-from ibmap.kernels.odds import SMALL, OddsRoom
+from ibmap.kernels.odds import SMALL, OddsWorkspace
 from ibmap.kernels.records import Packed
 from ibmap.learners.local_to_global import Callback, Finder, Found, learn_locally, ranked
 from ibmap.results.learned import Learned
@@ -139,8 +139,8 @@ class _Blankets:
         self._test, self._rows = test, rows
         n_rows, width = rows.shape
         n_slots = 1 << max(4, (2 * n_rows - 1).bit_length())
-        self._buffers = _gsmn.BlanketRoom(
-            OddsRoom(
+        self._buffers = _gsmn.BlanketWorkspace(
+            OddsWorkspace(
                 np.empty(width),
                 np.empty(width, np.uint8),
                 np.empty((2, width), np.int32),
