@@ -165,11 +165,12 @@ def accuracies(
     [1.0, 0.63]
     """
     from ibmap.data import load
-    from ibmap.engines import Engine, as_engine
+    from ibmap.engines import as_engine
+    from ibmap.engines.engine import is_engine
     from ibmap.independence import as_test
     from ibmap.independence.batch import decide_each
 
-    counting = as_engine(data if isinstance(data, Engine) else load(data), engine)
+    counting = as_engine(data if is_engine(data) else load(data), engine)
     names = counting.schema.names
     if len(names) < 2:
         raise RequestError("accuracy needs at least two variables")

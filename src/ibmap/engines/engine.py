@@ -124,6 +124,13 @@ def checked(tables: Tables, schema: Schema, questions: Questions | None = None) 
     return tables
 
 
+def is_engine(thing: object) -> bool:
+    """Whether something is an engine; faster than to look for every method of the protocol."""
+    return isinstance(thing, EngineBase) or (
+        not isinstance(thing, type) and hasattr(thing, "schema") and hasattr(thing, "tables")
+    )
+
+
 Source = CategoricalData | Engine
 MakeEngine = Callable[[CategoricalData], Engine]
 
@@ -148,26 +155,26 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     from ibmap.engines.registry import ENGINES
 
     if not isinstance(source, CategoricalData):
-        if not isinstance(source, Engine) or isinstance(source, type):
+        if not is_engine(source):
             raise RequestError(f"expected a CategoricalData or an engine, not {type(source).__name__}")
         if engine is not None and engine is not source:
             raise RequestError("the table is behind an engine already: leave engine=None")
-        return source
+        return source  # type: ignore[no-any-return]
     if engine is None:
         engine = "memory"
     if isinstance(engine, str):
         if engine not in ENGINES:
             raise RequestError(f"unknown engine {engine!r}; there are {', '.join(ENGINES)}")
         engine = ENGINES[engine]
-    made = engine if isinstance(engine, Engine) and not isinstance(engine, type) else None
+    made = engine if is_engine(engine) else None
     if made is None:
         if not callable(engine):
             raise RequestError(
                 f"{engine!r} is no engine: give a name, an engine, or what makes one of a table"
             )
         made = engine(source)
-        if not isinstance(made, Engine):
+        if not is_engine(made):
             raise RequestError(f"{engine!r} made a {type(made).__name__}, not an engine")
     if made.schema is not source.schema and (other := source.schema.difference(made.schema)):
         raise EngineError(f"the engine holds another table: {other}")
-    return made
+    return made  # type: ignore[no-any-return]

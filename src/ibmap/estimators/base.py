@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from ibmap.data import CategoricalData, load
 from ibmap.engines import Engine, as_engine
+from ibmap.engines.engine import is_engine
 from ibmap.graph import Graph
 from ibmap.results.explanation import Explanation, explain
 from ibmap.results.learned import Learned
@@ -60,10 +61,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self.learned_, self.engine_ = self._learn(engine), engine
         self.n_features_in_ = schema.n_variables
         self.bin_edges_ = dict(schema.bin_edges)
-        named = schema.backend is not None or isinstance(
-            X, str | PathLike | Mapping | CategoricalData | Engine
-        )
-        if named:
+        named = schema.backend is not None or isinstance(X, str | PathLike | Mapping | CategoricalData)
+        if named or X is engine:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -71,7 +70,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def _engine(self, X: Any) -> Engine:
         """Return who counts: X itself, if it is an engine, or one made of the table."""
-        if isinstance(X, Engine):
+        if is_engine(X):
             return as_engine(X, self.engine)
         data = load(X, missing=self.missing, discretize=self.discretize, bins=self.bins)
         return as_engine(data, self.engine)

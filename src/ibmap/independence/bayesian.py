@@ -115,8 +115,12 @@ class BoundBayesianTest(BoundTableTest):
         self.levels = engine.schema.cardinalities
         self.model = _model(test, engine.schema)
         self.ties_are_independent = test.ties == "independent"
+        self.context = self.new_context()
+
+    def new_context(self) -> Context:
+        """Return what kernels need to score tables."""
         n_levels = int(self.levels.max(initial=1))
-        self.context = Context(None, None, self.model, _scratch(len(self.levels), n_levels))
+        return Context(None, None, self.model, _scratch(len(self.levels), n_levels))
 
     def evaluate(self, tables: Tables) -> Answers:
         """Answer one question per table."""
@@ -141,9 +145,8 @@ class CompiledBayesianTest(BoundBayesianTest):
     """The Bayesian test on bits in memory. Not for several threads at once: :meth:`for_thread` copies it."""
 
     def __init__(self, test: BayesianTest, engine: MemoryEngine) -> None:
-        super().__init__(test, engine)
         self.packed = engine.packed
-        self.context = self.new_context()
+        super().__init__(test, engine)
 
     def new_context(self) -> Context:
         """Return what kernels need, with a workspace for one thread."""

@@ -6,7 +6,7 @@ convention, whether y is in the blanket or not. Where scores have a prior of edg
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -76,7 +76,6 @@ class Score(Protocol):
         ...
 
 
-@runtime_checkable
 class CompiledScore(Protocol):
     """A score whose rows are filled by compiled code, so that the climb can do whole ascents there.
 

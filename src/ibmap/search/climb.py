@@ -1,7 +1,7 @@
 """The paper's climb: flip the least credible pair as long as that raises the score (Algorithms 1 and 2)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -61,7 +61,8 @@ class Climbing:
                 flags[y, x] |= mark
         self.state = State(np.empty((n, n)), flags, np.empty(n), np.empty(n), np.empty((2, n)))
         self._numbers, _ = kernels.LAYOUT.numbers(self.state)  # what kernels take for the state
-        self.compiled = score if isinstance(score, CompiledScore) else None
+        compiled = score if hasattr(score, "fill_empty") else None
+        self.compiled = cast(CompiledScore | None, compiled)
         self._threads = self.compiled.n_threads if self.compiled else 1
         self.n_tests, self.finished = n * (n - 1), False
         patience = min(patience, n * (n - 1) // 2)
