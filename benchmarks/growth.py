@@ -12,18 +12,19 @@ from ibmap import IBMAP
 from ibmap.data import load
 from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
-from ibmap.scores import IBScore
+from ibmap.scores.ib import ib_score
+from ibmap.search import Climb
 
 LARGE = """
 import json, re, sys, time
 sys.path.insert(0, {here!r})
 from common import world
 from ibmap import IBMAP
-from ibmap.scores import ib_score
+from ibmap.search import climb
 data = world({n}, {rows}, seed=1)
-usual, ib_score.PARALLEL = ib_score.PARALLEL, 0  # so that a small fit loads all kernels
+usual, climb.PARALLEL = climb.PARALLEL, 0  # so that a small fit loads all kernels
 IBMAP(n_jobs=2).fit(data[:, :50])
-ib_score.PARALLEL = usual
+climb.PARALLEL = usual
 IBMAP(n_jobs=2).fit(data[:, :50])
 began = time.perf_counter()
 net = IBMAP(n_jobs=2).fit(data)
@@ -43,7 +44,7 @@ def growth_in_n() -> dict[str, object]:
     for n in sizes:
         rng = np.random.default_rng(n)
         test = BayesianTest().bind(MemoryEngine(load(rng.integers(0, 2, (1000, n), dtype=np.uint8))))
-        seconds.append(median(lambda test=test, n=n: IBScore(test, n), 5))
+        seconds.append(median(lambda test=test, n=n: Climb().begin(ib_score(test, n)), 5))
     slope = exponent(sizes, seconds)
     return _growth("initial score in n, 250 to 8000 (D = 1000)", slope, 2.1, seconds)
 

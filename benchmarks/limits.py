@@ -1,7 +1,6 @@
 """The initial score against the machine's own limit, and two threads against one (n = 2000, D = 3200)."""
 
 import numpy as np
-from ibmap.scores.ib_score import _Compiled
 from numpy.typing import NDArray
 
 from common import alternate, report, verdict
@@ -10,6 +9,7 @@ from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
 from ibmap.kernels.jit import kernel
 from ibmap.kernels.popcount import count_32, popcount
+from ibmap.scores.ib import CompiledIBScore
 
 Words = NDArray[np.uint64]
 
@@ -48,18 +48,18 @@ def lookups(table: NDArray[np.float64], counts: NDArray[np.int32], n: int, out: 
             out[y] += table[np.uint32(half - c)] + table[np.uint32(c)]
 
 
-def compiled(n: int, n_rows: int) -> tuple[MemoryEngine, _Compiled, _Compiled]:
+def compiled(n: int, n_rows: int) -> tuple[MemoryEngine, CompiledIBScore, CompiledIBScore]:
     """A table of coins, and its initial score with one thread and with two."""
     coins = np.random.default_rng(0).integers(0, 2, (n_rows, n), dtype=np.uint8)
     counts = MemoryEngine(load(coins))
     test = BayesianTest().bind(counts)
-    return counts, _Compiled(test, 1), _Compiled(test, 2)
+    return counts, CompiledIBScore(test, 1), CompiledIBScore(test, 2)
 
 
 def threads(n: int) -> dict[str, object]:
     _, one, two = compiled(n, 3200)
     sigma = np.zeros((n, n))
-    slow, fast = alternate([lambda: one.score_empty(sigma), lambda: two.score_empty(sigma)], repeat=7)
+    slow, fast = alternate([lambda: one.fill_empty(sigma), lambda: two.fill_empty(sigma)], repeat=7)
     bar = verdict(slow / fast, 1.6, at_least=True) if n > 2000 else ""
     return {"what": f"two threads against one, n = {n}", "value": round(slow / fast, 2), "bar": bar}
 
@@ -81,7 +81,7 @@ def main() -> None:
             lambda: plain_popcount(columns, out),
             lambda: vector_popcount(padded, by_word, words, out),
             lambda: lookups(table, pair_counts, n, values),
-            lambda: one.score_empty(sigma),
+            lambda: one.fill_empty(sigma),
         ],
         repeat=9,
     )

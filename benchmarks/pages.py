@@ -1,6 +1,5 @@
 """The report: how long it takes to write one, and to open it in a real browser until everything is drawn."""
 
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -11,7 +10,7 @@ from common import report, times, verdict
 from ibmap.data import CategoricalData
 from ibmap.learners import ibmap_hc
 from ibmap.report import report_text
-from ibmap.results.result_file import Result, result_of, result_text
+from ibmap.results.result_file import Result, result_of_learned
 from ibmap.synthetic import simulate_random
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -24,7 +23,7 @@ def learned(n: int, tau: int) -> Result:
     """A result with the edges of the truth, from which the search starts."""
     world = simulate_random(n, tau, 1000, potentials="symmetric", random_state=0)
     data = CategoricalData(world.data.T.astype(np.int8), world.graph.names, ((0, 1),) * n)
-    return result_of(json.loads(result_text(ibmap_hc(data, start=world.graph), data)))
+    return result_of_learned(ibmap_hc(data, start=world.graph), data)
 
 
 def main() -> None:

@@ -4,7 +4,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-ALL = ("peers", "limits", "shapes", "startup", "compile", "growth", "worlds", "rivals", "eda", "pages")
+ALL = (
+    "peers",
+    "limits",
+    "shapes",
+    "startup",
+    "compile",
+    "routes",
+    "output",
+    "growth",
+    "worlds",
+    "rivals",
+    "eda",
+    "pages",
+)
 
 
 def main() -> None:

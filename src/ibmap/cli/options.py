@@ -257,6 +257,9 @@ class LearnerOptions(SearchOptions):
             requested: dict[str, Any] = {"test": test.make(schema, known)}
         else:
             requested = {"test": test.test, **test.given(), "prior": known.prior(test.prior, schema)}
+            given = [name for name, value in requested.items() if value is not None]
+            if given and self.score is not None:
+                raise RequestError(f"the score {self.score} asks no test: leave out {typed(given[0])}")
         requested |= self.given()
         requested["start"] = None if self.start is None else read_graph(self.start)
         for kind, option, texts in (

@@ -77,6 +77,6 @@ def require_additive(search: Search, score: LocalScore) -> None:
     """Refuse a score whose evidence is not what it gains."""
     if not score.additive:
         raise RequestError(
-            f"search {search.name!r} trusts the gain that evidence promises, and the evidence of "
-            f"{type(score).__name__} promises none (it is not additive): use search='climb', or score='mpl'"
+            f"search {search.name!r} needs an additive score, whose evidence is what a flip gains, and this "
+            "one is not: use search='climb', or score='mpl'"
         )
