@@ -46,7 +46,7 @@ def test_the_source_tells_the_names_that_an_import_tells(key: str, registry: str
 def test_every_registry_is_in_some_help(ibmap, key: str) -> None:
     if f"{{{key}}}" in " ".join(map(texts, VERBS)):  # not yet filled in
         verb = next(verb for verb in VERBS if f"{{{key}}}" in texts(verb))
-        shown = "".join(ibmap(*verb.split(), "--help").out.split())  # lines break at hyphens, too
+        shown = re.sub(r"[\s│─]+", "", ibmap(*verb.split(), "--help").out)  # lines, or boxes (old typer)
         assert ",".join(names_in(REGISTRIES[key])) in shown
     else:
         pytest.fail(f"no help text shows {{{key}}}")
@@ -62,7 +62,7 @@ def test_help_texts_name_nothing_by_hand(verb: str) -> None:
 def test_every_verb_shows_its_help(ibmap, verb: str) -> None:
     ran = ibmap(*verb.split(), "--help")
     assert (ran.code, ran.err) == (0, "")
-    assert not re.search(r"[{]\w+[}](?! *\n)", ran.out.split("Options:")[1])
+    assert not re.search(r"[{]\w+[}](?! *\n)", ran.out.split("Options", 1)[1])
 
 
 @pytest.mark.parametrize(("who", "name", "parameter"), arguments())
