@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ibmap.data import CategoricalData, Schema
+from ibmap.engines import ENGINES as BY_NAME
 from ibmap.engines import Engine, EngineBase, MemoryEngine, Questions, Tables, add_tables, ask
 from ibmap.engines.memory import drawn_rows
 
@@ -109,4 +110,4 @@ def _rows(data: CategoricalData, rows: NDArray[np.generic]) -> CategoricalData:
     return CategoricalData(data.codes[:, rows], data.names, data.levels, data.bin_edges, data.backend)
 
 
-ENGINES = [MemoryEngine, HiddenEngine, PartitionedEngine]
+ENGINES = [*BY_NAME.values(), HiddenEngine, PartitionedEngine]  #: a new one is held to all tests by its name

@@ -25,8 +25,9 @@ from ibmap.errors import EngineError, RequestError
 from ibmap.learners import gsmn, hhc_mn, ibmap_hc, mutual_information
 from ibmap.learners.bootstrap import bootstrap
 from ibmap.results.result_file import result_content
+from ibmap.scores import SCORES
 from tests.engines.partitioned import (
-    HiddenEngine,
+    ENGINES,
     MemoryEngine,
     PartitionedEngine,
     data_of,
@@ -34,7 +35,7 @@ from tests.engines.partitioned import (
 )
 from tests.reference.tables import random_table
 
-OTHERS = [HiddenEngine, PartitionedEngine]
+OTHERS = [engine for engine in ENGINES if engine is not MemoryEngine]
 LEARNERS: dict[str, Any] = {
     "ibmap-hc": ibmap_hc,
     "ibmap-hc, patience": partial(ibmap_hc, patience=4),
@@ -49,6 +50,12 @@ LEARNERS: dict[str, Any] = {
     "hhc-mn, g-square": partial(hhc_mn, test="g-square", max_condition=2),
     "mi": mutual_information,
 }
+
+
+def _options(learner: Any) -> dict[str, Any]:
+    return getattr(learner, "keywords", {})
+
+
 TABLES: dict[str, CategoricalData] = {
     "binary": data_of(*random_table(300, 8, 2, 0.0, seed=1)),
     "levels": data_of(*random_table(250, 7, 5, 0.0, seed=2)),
@@ -252,7 +259,10 @@ def test_an_engine_without_a_bootstrap_says_so() -> None:
         bootstrap(Confused(DATA, DATA), ibmap_hc, n_replicates=2)
 
 
-def test_engines_by_name() -> None:
-    assert list(BY_NAME) == ["memory"]
+def test_engines_and_scores_by_name() -> None:
+    assert next(iter(BY_NAME)) == "memory"
+    assert {learner.keywords["score"] for learner in LEARNERS.values() if "score" in _options(learner)} == (
+        {*SCORES} - {"ib"}
+    )
     assert isinstance(as_engine(DATA, "memory"), Engine)
     assert isinstance(as_engine(DATA).tables(Questions.fixed(0, [1], [])).slices, Slices)

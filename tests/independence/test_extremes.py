@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
-from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of
+from tests.engines.partitioned import ENGINES, HiddenEngine, data_of
 from tests.independence.agreement import OPTIONS, assert_agrees, bound
 from tests.reference.bayesian import log_posterior
 from tests.reference.tables import Table, categorical_tables, questions, random_table
 
-ENGINES = [MemoryEngine, HiddenEngine, PartitionedEngine]
 PRIOR_COUNTS = ["ones", "consistent", "jeffreys", "bdeu", 2.5]
 
 
