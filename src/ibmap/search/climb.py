@@ -85,14 +85,14 @@ class Climbing:
         """The edges as they stand, (x, y), x < y, in order; found a band of rows at a time."""
         bands = []
         for first in range(0, len(self.state.flags), 1024):
-            found = np.argwhere(self.state.flags[first : first + 1024] & EDGE)
+            found = np.argwhere((self.state.flags[first : first + 1024] & EDGE).view(bool))  # EDGE is 1
             found[:, 0] += first
             bands.append(found[found[:, 0] < found[:, 1]])
         return np.concatenate([np.empty((0, 2), np.int64), *bands])
 
     def blanket(self, x: int) -> Ints:
         """Neighbours of x in the graph as it stands."""
-        return np.flatnonzero(self.state.flags[x] & EDGE)
+        return np.flatnonzero((self.state.flags[x] & EDGE).view(bool))
 
     def saved(self) -> dict[str, Any]:
         """Return the pairs that were proposed in vain since the last ascent."""
