@@ -134,7 +134,7 @@ def split(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variabl
 
 def _split_by_code(packed: Packed, sets: Sets, source: int, n_sets: int, to: int, variable: int) -> int:
     """Split by a variable of many levels: by address in a context, compiled in place for plain records."""
-    raise NotImplementedError
+    raise TypeError("only kernels can call this")
 
 
 @overload(_split_by_code, jit_options=PART)  # type: ignore[untyped-decorator]
