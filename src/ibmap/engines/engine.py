@@ -15,7 +15,7 @@ from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
 from ibmap.errors import EngineError, RequestError
 
-PAIRS_AT_ONCE = 1 << 15  #: tables of pairs that are answered together
+PAIRS_AT_ONCE = 1 << 12  #: tables of pairs that are answered together: their cells stay in the cache
 
 
 @runtime_checkable

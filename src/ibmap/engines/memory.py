@@ -14,7 +14,7 @@ from ibmap.engines.tables import Slices, Tables
 from ibmap.kernels.context import counting_context
 from ibmap.kernels.partition import pack_levels
 from ibmap.kernels.records import Packed, Sets
-from ibmap.kernels.tables import count_tables
+from ibmap.kernels.tables import count_tables, levels_in_rows
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would take more room than they save time
 BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
@@ -48,18 +48,14 @@ class MemoryEngine(EngineBase):
         """Count: one table for every y of every question."""
         asked = questions.check(self.schema.n_variables)
         start, cells, slice_start, some_row, set_start, sets = count_tables(
-            self.context(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
+            *self._workspace(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
         )
 
         def find_keys() -> Ints:
             """Look up the levels of the given variables in one row of every slice."""
-            parts = [
-                self.data.codes[asked.given[a:b]][:, some_row[c:d]].T.reshape(-1)
-                for a, b, c, d in zip(
-                    asked.given_start, asked.given_start[1:], slice_start, slice_start[1:], strict=False
-                )
-            ]
-            return np.concatenate([np.empty(0, np.int64), *parts])
+            return levels_in_rows(
+                self._workspace()[0], asked.given, asked.given_start, some_row, slice_start
+            )
 
         levels, n_rows = self.schema.cardinalities, self.schema.n_rows
         slices = Slices(slice_start, find_keys, set_start, sets)
@@ -71,12 +67,13 @@ class MemoryEngine(EngineBase):
         codes = data.codes[:, drawn_rows(rng, data.n_rows, share)]
         return MemoryEngine(CategoricalData(codes, data.names, data.levels, data.bin_edges, data.backend))
 
-    def context(self) -> Ints:
-        """Return the rows, and buffers for the calling thread, as kernels take them."""
+    def _workspace(self) -> tuple[Ints, Ints]:
+        """Return what the calling thread counts with: the rows and buffers, and how far they are split."""
         mine = self._workspaces
         if not hasattr(mine, "numbers"):
             mine.numbers, mine.arrays = counting_context(self.packed, new_sets(self.schema.n_rows))
-        return mine.numbers  # type: ignore[no-any-return]
+            mine.reached = np.full(6 + self.schema.n_variables, -1, np.int64)
+        return mine.numbers, mine.reached
 
 
 def drawn_rows(rng: np.random.Generator, n_rows: int, share: float | None = None) -> Ints:

@@ -48,7 +48,7 @@ class Questions:
     @cached_property
     def of_table(self) -> Ints:
         """The question that each table answers."""
-        return np.repeat(np.arange(len(self.x)), np.diff(self.y_start))
+        return np.repeat(np.arange(len(self.x)), self.y_start[1:] - self.y_start[:-1])
 
     def log_possible(self, levels: Ints) -> Floats:
         """Return the logarithm of how many configurations each table's conditioning set could have."""
@@ -58,7 +58,7 @@ class Questions:
     @property
     def x_of_table(self) -> Ints:
         """The x of each table."""
-        return np.repeat(self.x, np.diff(self.y_start))
+        return self.x[self.of_table]
 
     def check(self, n: int) -> "Questions":
         """Return the questions, if all they name is among n variables."""
@@ -110,13 +110,16 @@ class Questions:
     @staticmethod
     def rows(xs: Sequence[int], blankets: Sequence[Ints], n: int) -> "Questions":
         """Ask about each x against all that is outside its blanket, given the blanket."""
-        parts = []
-        for x, blanket in zip(xs, blankets, strict=True):
-            outside = np.ones(n, bool)
-            outside[x] = False
-            outside[blanket] = False
-            parts.append((int(x), np.flatnonzero(outside), np.asarray(blanket, np.int64)))
-        return Questions.of(parts)
+        sizes = [len(blanket) for blanket in blankets]
+        given = np.concatenate([NONE, *blankets])
+        question = np.repeat(np.arange(len(sizes)), sizes)
+        outside = np.ones((len(sizes), n), bool)
+        outside[np.arange(len(sizes)), xs] = False
+        outside[question, given] = False
+        of_table, y = outside.nonzero()
+        y_start = np.searchsorted(of_table, np.arange(len(sizes) + 1))
+        given_start = np.cumsum([0, *sizes], dtype=np.int64)
+        return Questions(np.array(xs, np.int64), y, y_start, given, given_start)
 
 
 def as_indices(variables: ArrayLike, n: int) -> Ints:

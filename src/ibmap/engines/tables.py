@@ -9,7 +9,7 @@ import numpy as np
 from ibmap._types import Floats, Ints
 from ibmap.engines.questions import Questions
 from ibmap.errors import EngineError
-from ibmap.kernels.tables import margin_tables
+from ibmap.kernels.tables import closes_gaps, margin_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,28 +118,21 @@ class Tables:
     @property
     def n_slices(self) -> Ints:
         """Observed slices of each table."""
-        seen = self._slices_seen
-        return np.asarray(seen[self.start[1:]] - seen[self.start[:-1]])
-
-    @cached_property
-    def _slices_seen(self) -> Ints:
-        """How many slices begin before each cell, in all tables together."""
         first = np.ones(self.cells.shape[1] + 1, np.int64)
         first[1:-1] = self.cells[0, 1:] != self.cells[0, :-1]
         first[self.start] = 1
-        return np.concatenate([[0], np.cumsum(first)])
+        seen = np.concatenate([[0], np.cumsum(first)])
+        return np.asarray(seen[self.start[1:]] - seen[self.start[:-1]])
 
     def closed(self) -> "Tables":
         """Return the tables with slices numbered within each from 0, without gaps; they cannot be added.
 
         There are gaps only where a slice has no row that knows y.
         """
-        before = np.repeat(self._slices_seen[self.start[:-1]], np.diff(self.start))
-        number = self._slices_seen[1:-1] - before - 1
-        if np.array_equal(number, self.cells[0]):
+        number = np.empty(self.cells.shape[1], np.int64)
+        if not closes_gaps(self.start, self.cells, number):
             return self
-        cells = np.concatenate([number[None], self.cells[1:]])
-        return replace(self, cells=cells, slices=None)
+        return replace(self, cells=np.concatenate([number[None], self.cells[1:]]), slices=None)
 
     def margins(self) -> "Tables":
         """Return the tables of x against each given variable, given the others, in the order of ``given``.

@@ -160,15 +160,28 @@ def posterior_from(
 
     ``n_single`` slices have one row, and the log Bayes factor 0; they are not among the ``n_slices`` factors.
     """
+    offset = slice_prior(log_prior, 0.0 if model.one_factor else log_possible)
+    return posterior_at(model, log_prior, offset, factors, n_slices, n_single, log_possible)
+
+
+@inline
+def posterior_at(
+    model: Model,
+    log_prior: float,
+    offset: float,
+    factors: Floats,
+    n_slices: int,
+    n_single: int,
+    log_possible: float,
+) -> tuple[float, float]:
+    """``posterior_from`` for those who know lq - lp already, the log prior odds of dependence in a slice."""
     if n_slices + n_single == 0:
         return log_prior, log_one_minus_exp(log_prior)
-    if model.one_factor:
-        total = 0.0
+    if model.one_factor or (n_slices + n_single == 1 and not model.every_slice):
+        total = offset
         for k in range(n_slices):
             total += factors[k]
-        offset = slice_prior(log_prior, 0.0)
-        return -softplus(offset + total), -softplus(-(offset + total))
-    offset = slice_prior(log_prior, log_possible)
+        return -softplus(total), -softplus(-total)
     against = 0.0
     if model.every_slice:
         against = -log_prior * unseen_share(n_slices + n_single, log_possible)

@@ -10,9 +10,11 @@ from ibmap.kernels.bayes_model import (
     Scratch,
     log_prior_of,
     log_prior_ratio,
+    posterior_at,
     posterior_from,
     priors_of,
     records_of,
+    slice_prior,
 )
 from ibmap.kernels.jit import ByAddress, allocating_kernel, allocating_part, caller
 from ibmap.kernels.pointers import floats_at
@@ -21,20 +23,12 @@ from ibmap.kernels.tally import cells_of
 
 
 @allocating_part
-def posterior_of_cells(
-    model: Model,
-    scratch: Scratch,
-    x: int,
-    y: int,
-    cells: Ints,
-    begin: int,
-    end: int,
-    log_possible: float,
-    factors: Floats,
-) -> tuple[float, float]:
-    """Score one table that is given as the list of its observed cells, sorted by slice, x, y.
+def factors_of_cells(
+    model: Model, scratch: Scratch, x: int, y: int, cells: Ints, begin: int, end: int, factors: Floats
+) -> tuple[int, int]:
+    """Log Bayes factor of every slice of a table that is the list of its cells, sorted by slice, x, y.
 
-    ``factors`` has a place for every slice of more than one row.
+    Returns (number of slices in ``factors``; number of slices of one row, whose factor is 0).
     """
     priors = priors_of(model, x, y)
     by_cell, by_row = model.tables[priors.cell], model.tables[priors.row]
@@ -65,9 +59,7 @@ def posterior_of_cells(
         factors[n_slices] = d + log_prior_ratio(model, priors, n)
         n_slices += 1
         begin = i
-    if not model.every_slice:
-        log_possible = math.log(max(n_slices + n_single, 1))
-    return posterior_from(model, log_prior_of(model, x, y), factors, n_slices, n_single, log_possible)
+    return n_slices, n_single
 
 
 @allocating_kernel
@@ -86,10 +78,19 @@ def posteriors_of_tables(
     longest = np.int64(0)
     for t in range(ys.size):
         longest = max(longest, start[t + 1] - start[t])
-    factors = np.empty(longest)
+    factors, known_prior, known_possible, offset = np.empty(longest), 0.0, -1.0, 0.0
     for t in range(ys.size):
-        independent[t], dependent[t] = posterior_of_cells(
-            model, scratch, xs[t], ys[t], cells, start[t], start[t + 1], log_possible[t], factors
+        n_slices, n_single = factors_of_cells(
+            model, scratch, xs[t], ys[t], cells, start[t], start[t + 1], factors
+        )
+        prior, possible = log_prior_of(model, xs[t], ys[t]), log_possible[t]
+        if not model.every_slice:
+            possible = 0.0 if n_slices + n_single < 2 else math.log(n_slices + n_single)
+        if prior != known_prior or possible != known_possible:  # mostly they are those of the table before
+            known_prior, known_possible = prior, possible
+            offset = slice_prior(prior, 0.0 if model.one_factor else possible)
+        independent[t], dependent[t] = posterior_at(
+            model, prior, offset, factors, n_slices, n_single, possible
         )
 
 
@@ -107,7 +108,11 @@ def posterior_one(
 ) -> tuple[float, float]:
     """Score one y against the sets of (slice, x) in place 2, whatever its levels and missing values."""
     cells, n = cells_of(packed, sets, n_slices, spare, y, np.empty((4, 64), np.int64), 0)
-    return posterior_of_cells(model, scratch, x, y, cells, 0, n, log_possible, np.empty(n_slices))
+    factors = np.empty(n_slices)
+    n_observed, n_single = factors_of_cells(model, scratch, x, y, cells, 0, n, factors)
+    if not model.every_slice:
+        log_possible = math.log(max(n_observed + n_single, 1))
+    return posterior_from(model, log_prior_of(model, x, y), factors, n_observed, n_single, log_possible)
 
 
 def _irregular_columns(

@@ -263,14 +263,58 @@ def slices_of(packed: Packed, sets: Sets, x: int, given: Ints) -> tuple[int, int
     Returns (the place of the slices, 0 or 1; their number).
     """
     here, n_slices = np.int64(0), rows_with(packed, sets, np.int64(0), x)  # no literals: one compiled split
-    n_parked = np.int64(0)
-    for i in range(given.size + 1):
-        last = i == given.size
-        if last:
-            n_slices = restore_singletons(packed, sets, here, n_slices, n_parked, given)
-        to = np.int64(2) if last else 1 - here
-        n_sets = split(packed, sets, here, n_slices, to, x if last else given[i])
-        if not last:
-            here = to
-            n_slices, n_parked = set_aside_singletons(sets, to, n_sets, n_parked)
-    return here, n_slices
+    here, n_slices, n_parked = refine(packed, sets, given, np.int64(0), here, n_slices, np.int64(0))
+    return here, split_by_x(packed, sets, x, given, here, n_slices, n_parked)
+
+
+@inline
+def refine(
+    packed: Packed, sets: Sets, given: Ints, first: int, here: int, n_slices: int, n_parked: int
+) -> tuple[int, int, int]:
+    """Split the slices in place ``here`` by ``given[first:]``; those of one row wait in place 3.
+
+    Returns (the place of the slices, 0 or 1; the number of those that stay; of those that wait).
+    """
+    for i in range(first, given.size):
+        n_sets = split(packed, sets, here, n_slices, 1 - here, given[i])
+        here = 1 - here
+        n_slices, n_parked = set_aside_singletons(sets, here, n_sets, n_parked)
+    return here, n_slices, n_parked
+
+
+@inline
+def split_by_x(
+    packed: Packed, sets: Sets, x: int, given: Ints, here: int, n_slices: int, n_parked: int
+) -> int:
+    """Append the slices of one row that waited, and split all by x into place 2. Returns their number."""
+    n_slices = restore_singletons(packed, sets, here, n_slices, n_parked, given)
+    split(packed, sets, here, n_slices, np.int64(2), x)
+    return n_slices
+
+
+@part
+def more_slices_of(packed: Packed, sets: Sets, x: int, given: Ints, reached: Ints) -> tuple[int, int]:
+    """``slices_of``, from where the last question left the sets if it had the same x and began like this one.
+
+    ``reached`` says where that is: x, place, slices that stay, slices that wait, all slices, number of given
+    variables, and these. Whoever else changes the sets must write -1 as x.
+    """
+    size = reached[5]
+    continues = reached[0] == x and size <= given.size
+    for i in range(size if continues else 0):
+        continues = continues and reached[6 + i] == given[i]
+    if continues and size == given.size:
+        return reached[1], reached[4]
+    here, n_slices, n_parked, first = reached[1], reached[2], reached[3], size
+    if not continues:
+        here, n_slices = np.int64(0), rows_with(packed, sets, np.int64(0), x)
+        n_parked, first = np.int64(0), np.int64(0)
+    here, n_slices, n_parked = refine(packed, sets, given, first, here, n_slices, n_parked)
+    reached[0], reached[1], reached[2], reached[3], reached[5] = x, here, n_slices, n_parked, given.size
+    if 6 + given.size > reached.size:  # a variable that is given twice
+        reached[0] = -1
+        return here, split_by_x(packed, sets, x, given, here, n_slices, n_parked)
+    for i in range(given.size):
+        reached[6 + i] = given[i]
+    reached[4] = split_by_x(packed, sets, x, given, here, n_slices, n_parked)
+    return here, reached[4]

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.kernels.bayes_model import records_of
-from ibmap.kernels.jit import allocating_kernel, allocating_part, kernel
-from ibmap.kernels.partition import first_row, slices_of
-from ibmap.kernels.records import Ints, Packed, Sets
-from ibmap.kernels.round_robin import most, rank_pairs
-from ibmap.kernels.tally import cells_of, count_sets
+from ibmap.kernels.hashing import slots_for, spread_bits
+from ibmap.kernels.jit import allocating_kernel, allocating_part, inline, kernel
+from ibmap.kernels.partition import first_row, level_of, more_slices_of
+from ibmap.kernels.records import Ints, IntTable, Packed, Sets
+from ibmap.kernels.tally import cells_of, count_sets, with_place
 
 MOST_COUNTS = 1 << 22  #: counts of one question that are made before they become cells
 CROWDED = 16  #: so few sets are counted by bits however few rows they have
@@ -36,23 +36,24 @@ def all_below(xs: Ints, ys: Ints, given: Ints, n: int) -> bool:
 
 
 @allocating_kernel
-def count_tables(context: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, given_start: Ints) -> Answers:
+def count_tables(
+    context: Ints, reached: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, given_start: Ints
+) -> Answers:
     """Answer a batch of questions: x against each of its ys, in the slices of its given variables.
+
+    ``reached`` tells how far the rows are split already (``more_slices_of``): growing a blanket by one
+    variable after the other, or asking about more ys, does not begin anew.
 
     Returns (first cell of each table, cells; first slice of each question, a row of every slice; first set of
     each question, sets): a set is (slice, level of x, rows).
     """
     packed, sets, _, _ = records_of(context)
-    least = 1024
-    for q in range(xs.size):
-        for t in range(y_start[q], y_start[q + 1]):
-            least += packed.levels[xs[q]] * packed.levels[ys[t]]
-    start, cells, n = np.zeros(ys.size + 1, np.int64), np.empty((4, min(least, MOST_COUNTS)), np.int64), 0
+    start, cells, n = np.zeros(ys.size + 1, np.int64), np.empty((4, 4 * ys.size), np.int64), 0
     slice_start, some_row, n_slice = np.zeros(xs.size + 1, np.int64), np.empty(64, np.int64), 0
     set_start, rows, n_rows = np.zeros(xs.size + 1, np.int64), np.empty((3, 64), np.int64), 0
     for q in range(xs.size):
         x, known, mine = xs[q], given[given_start[q] : given_start[q + 1]], ys[y_start[q] : y_start[q + 1]]
-        here, n_slices = slices_of(packed, sets, x, known)
+        here, n_slices = more_slices_of(packed, sets, x, known, reached)
         n_sets = sets.child[2, n_slices]
         while n_slice + n_slices > some_row.size:
             some_row = np.concatenate((some_row, np.empty_like(some_row)))
@@ -61,6 +62,10 @@ def count_tables(context: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, 
         n_slice += n_slices
         rows, n_rows = add_sets(sets, n_slices, rows, n_rows)
         slice_start[q + 1], set_start[q + 1] = slice_start[q] + n_slices, n_rows
+        most = np.int64(0)
+        for y in mine:
+            most += min(n_sets * packed.levels[y], packed.n_rows)
+        cells = with_place(cells, n + min(most, MOST_COUNTS))
         width = packed.columns.shape[1] + PAD * packed.blocks.shape[0]
         crowded = n_sets <= CROWDED or 8 * n_sets <= packed.n_rows  # many rows to a set: bits are worth it
         dense = crowded and 8 * mine.size > packed.order.size and n_sets * width <= MOST_COUNTS
@@ -70,9 +75,7 @@ def count_tables(context: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, 
         for t in range(y_start[q], y_start[q + 1]):
             y = ys[t]
             if dense and column[y] >= 0:
-                room = n + n_sets * packed.levels[y]
-                while room > cells.shape[1]:
-                    cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
+                cells = with_place(cells, n + n_sets * packed.levels[y])
                 at = (offset[y], column[y], stride[y])
                 n = add_cells_of(sets, n_slices, counts, at, packed.levels[y], cells, n)
             else:
@@ -80,19 +83,29 @@ def count_tables(context: Ints, xs: Ints, ys: Ints, y_start: Ints, given: Ints, 
             start[t + 1] = n
     return (
         start,
-        cells[:, :n].copy(),
+        without_rest(cells, n),
         slice_start,
         some_row[:n_slice].copy(),
         set_start,
-        rows[:, :n_rows].copy(),
+        without_rest(rows, n_rows),
     )
+
+
+@allocating_part
+def without_rest(columns: Ints, n: int) -> Ints:
+    """Return the first n columns, moved together in place: a fresh array would have to be paged in."""
+    height, width = columns.shape
+    flat = columns.reshape(-1)
+    for i in range(1, height):
+        for j in range(n):
+            flat[i * n + j] = flat[i * width + j]
+    return flat[: height * n].reshape((height, n))
 
 
 @allocating_part
 def add_sets(sets: Sets, n_slices: int, rows: Ints, n: int) -> tuple[Ints, int]:
     """Append the sets of (slice, level of x) and their numbers of rows."""
-    while n + sets.child[2, n_slices] > rows.shape[1]:
-        rows = np.concatenate((rows, np.empty_like(rows)), axis=1)
+    rows = with_place(rows, n + sets.child[2, n_slices])
     for k in range(n_slices):
         for s in range(sets.child[2, k], sets.child[2, k + 1]):
             rows[0, n], rows[1, n], rows[2, n] = k, sets.code[2, s], sets.size[2, s]
@@ -124,27 +137,47 @@ def count_blocks(packed: Packed, sets: Sets, n_sets: int) -> tuple[Counts, Ints,
     return counts, column, stride, offset
 
 
-@allocating_part
+@inline
 def add_cells_of(
     sets: Sets, n_slices: int, counts: Counts, at: tuple[int, int, int], levels: int, cells: Ints, n: int
 ) -> int:
     """Append the cells of one y from the counts of its block; level 0 is what the others leave."""
     offset, column, stride = at
     width = (levels - 1) * stride + PAD
+    child, size, code = sets.child[2], sets.size[2], sets.code[2]
+    by_slice, by_x, by_y, by_count = cells[0], cells[1], cells[2], cells[3]
     for k in range(n_slices):
-        for s in range(sets.child[2, k], sets.child[2, k + 1]):
-            place, rest, x = offset + s * width + column, sets.size[2, s], sets.code[2, s]
-            for level in range(1, levels):
-                rest -= counts[place + (level - 1) * stride]
-            if rest:
-                cells[0, n], cells[1, n], cells[2, n], cells[3, n] = k, x, 0, rest
-                n += 1
+        for s in range(child[k], child[k + 1]):
+            place, rest, x, zero = offset + s * width + column, size[s], code[s], n
+            n += 1  # level 0 comes first; written last, and taken back if it has no row
             for level in range(1, levels):
                 count = counts[place + (level - 1) * stride]
                 if count:
-                    cells[0, n], cells[1, n], cells[2, n], cells[3, n] = k, x, level, count
+                    by_slice[n], by_x[n], by_y[n], by_count[n] = k, x, level, count
                     n += 1
+                    rest -= count
+            by_slice[zero], by_x[zero], by_y[zero], by_count[zero] = k, x, 0, rest
+            if rest == 0:
+                for c in range(zero + 1, n):
+                    by_y[c - 1], by_count[c - 1] = by_y[c], by_count[c]
+                n -= 1
     return n
+
+
+@allocating_kernel
+def levels_in_rows(context: Ints, given: Ints, given_start: Ints, rows: Ints, row_start: Ints) -> Ints:
+    """Levels of the given variables of each question in each of its rows, one row after the other."""
+    packed, _, _, _ = records_of(context)
+    size = np.int64(0)
+    for q in range(row_start.size - 1):
+        size += (row_start[q + 1] - row_start[q]) * (given_start[q + 1] - given_start[q])
+    out, end = np.empty(size, np.int64), 0
+    for q in range(row_start.size - 1):
+        for i in range(row_start[q], row_start[q + 1]):
+            for j in range(given_start[q], given_start[q + 1]):
+                out[end] = level_of(packed, given[j], rows[i])
+                end += 1
+    return out
 
 
 @allocating_kernel
@@ -153,64 +186,93 @@ def margin_tables(
 ) -> tuple[Ints, Ints]:
     """Tables of x against each given variable, given the others: margins of (slice, level of x, rows).
 
-    Returns (first cell of each table, cells); tables are in the order of ``given``. For member j the slices
-    that agree on everything before j (``prefix``) and after j (``suffix``) merge.
+    Returns (first cell of each table, cells); tables are in the order of ``given``. For a member the slices
+    that agree on all other members merge; merged slices are numbered as they come.
     """
     start, cells, n, first_key = np.zeros(given.size + 1, np.int64), np.empty((4, 1024), np.int64), 0, 0
     for q in range(given_start.size - 1):
         size, n_slices = given_start[q + 1] - given_start[q], slice_start[q + 1] - slice_start[q]
-        code = keys[first_key : first_key + size * n_slices].reshape((n_slices, size)).T.copy()
+        code = keys[first_key : first_key + size * n_slices].reshape((n_slices, size))
         first_key += size * n_slices
         mine = rows[:, set_start[q] : set_start[q + 1]]
-        while n + mine.shape[1] * size > cells.shape[1]:
-            cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
-        width = max(n_slices, most(code.reshape(-1))) + 2
-        buffer, order, merged = (
-            np.empty(3 * width, np.int64),
-            np.empty(width, np.int64),
-            np.empty(width, np.int64),
-        )
-        n_prefix = np.int64(1)
-        suffix, prefix = np.zeros((size + 1, n_slices), np.int64), np.zeros(n_slices, np.int64)
-        n_above, first_set = np.ones(size + 1, np.int64), np.zeros(n_slices + 1, np.int64)
+        cells = with_place(cells, n + mine.shape[1] * size)
+        first_set = np.zeros(n_slices + 1, np.int64)
         for s in range(mine.shape[1]):
             first_set[mine[0, s] + 1] = s + 1
-        for j in range(size - 1, 0, -1):
-            n_levels = most(code[j]) + 1
-            n_above[j] = rank_pairs(
-                code[j], n_levels, suffix[j + 1], n_above[j + 1], order, suffix[j], buffer
-            )
+        hashed, slots = hashes_of(code), np.empty(slots_for(n_slices), np.int64)
+        head, tail, next_one = (
+            np.empty(n_slices, np.int64),
+            np.empty(n_slices, np.int64),
+            np.empty(n_slices, np.int64),
+        )
         for j in range(size):
-            rank_pairs(prefix, n_prefix, suffix[j + 1], n_above[j + 1], order, merged, buffer)
-            n = add_margin(mine, first_set, code[j], merged, order[:n_slices], cells, n)
+            n_merged = merge_slices(code, j, hashed, slots, head, tail, next_one)
+            for merged in range(n_merged):
+                begin, k = n, head[merged]
+                while k >= 0:
+                    for s in range(first_set[k], first_set[k + 1]):
+                        cells[0, n], cells[1, n] = merged, mine[1, s]
+                        cells[2, n], cells[3, n] = code[k, j], mine[2, s]
+                        n += 1
+                    k = next_one[k]
+                if next_one[head[merged]] >= 0:  # one slice alone is sorted by level of x
+                    sort_cells(cells, begin, n)
             start[given_start[q] + j + 1] = n
-            if j + 1 < size:
-                longer = np.empty_like(prefix)
-                n_prefix = rank_pairs(prefix, n_prefix, code[j], most(code[j]) + 1, order, longer, buffer)
-                prefix = longer
-    return start, cells[:, :n].copy()
+    return start, without_rest(cells, n)
+
+
+@inline
+def hash_term(member: int, level: int) -> int:
+    """What one member adds to the hash of a slice."""
+    return spread_bits(np.uint64(member + 1)) * np.uint64(level + 1)
 
 
 @allocating_part
-def add_margin(
-    sets: Ints, first_set: Ints, code: Ints, merged: Ints, order: Ints, cells: Ints, n: int
-) -> int:
-    """Append the sets as cells, sorted by merged slice, level of x, level of the member.
+def hashes_of(code: IntTable) -> NDArray[np.uint64]:
+    """Hash every row of levels by a sum over its members, so that any member can be taken out."""
+    out = np.zeros(code.shape[0], np.uint64)
+    for k in range(code.shape[0]):
+        for j in range(code.shape[1]):
+            out[k] += hash_term(j, code[k, j])
+    return out
 
-    ``order`` has the slices by merged number, and the sets of a slice are sorted by level of x: a slice that
-    merges with no other is in order as it is.
+
+@inline
+def merge_slices(
+    code: IntTable, j: int, hashed: NDArray[np.uint64], slots: Ints, head: Ints, tail: Ints, next_one: Ints
+) -> int:
+    """Chain the slices that agree on all members but j: from ``head`` by ``next_one``; return the chains.
+
+    Hashes only say where to look: slices of a chain have been compared.
     """
-    begin = n
-    for i in range(order.size):
-        k = order[i]
-        if i and merged[k] != merged[order[i - 1]]:
-            sort_cells(cells, begin, n)
-            begin = n
-        for s in range(first_set[k], first_set[k + 1]):
-            cells[0, n], cells[1, n], cells[2, n], cells[3, n] = merged[k], sets[1, s], code[k], sets[2, s]
-            n += 1
-    sort_cells(cells, begin, n)
-    return n
+    slots[:] = np.int64(-1)
+    n_merged, last = 0, np.uint64(slots.size - 1)
+    for k in range(code.shape[0]):
+        rest = hashed[k] - hash_term(j, code[k, j])
+        slot = spread_bits(rest) & last
+        while slots[slot] >= 0:
+            other = slots[slot]
+            if hashed[other] - hash_term(j, code[other, j]) == rest and agree_but(code, other, k, j):
+                break
+            slot = (slot + np.uint64(1)) & last
+        next_one[k] = -1
+        if slots[slot] < 0:
+            slots[slot] = tail[k] = head[n_merged] = k
+            n_merged += 1
+        else:
+            first = slots[slot]
+            next_one[tail[first]] = k
+            tail[first] = k
+    return n_merged
+
+
+@inline
+def agree_but(code: IntTable, one: int, other: int, j: int) -> bool:
+    """Whether two rows of levels agree everywhere but in column j."""
+    for i in range(code.shape[1]):
+        if i != j and code[one, i] != code[other, i]:
+            return False
+    return True
 
 
 @allocating_part
@@ -231,3 +293,16 @@ def sort_cells(cells: Ints, begin: int, end: int) -> None:
                 )
                 j -= gap
             cells[1, j], cells[2, j], cells[3, j] = x, y, count
+
+
+@kernel
+def closes_gaps(start: Ints, cells: Ints, out: Ints) -> bool:
+    """Number the slices of each table from 0 without gaps, into ``out``; return whether any number changes."""
+    changed = False
+    for t in range(start.size - 1):
+        number = np.int64(-1)
+        for c in range(start[t], start[t + 1]):
+            number += c == start[t] or cells[0, c] != cells[0, c - 1]
+            out[c] = number
+            changed |= number != cells[0, c]
+    return changed

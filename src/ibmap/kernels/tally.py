@@ -104,10 +104,12 @@ def cells_of(
 
     Slices without a row that knows y have none. Returns (cells, perhaps in a larger array; their number).
     """
-    n_cells = split(packed, sets, np.int64(2), sets.child[2, n_slices], spare, y)
+    n_sets = sets.child[2, n_slices]
+    if packed.first[y] >= 0:
+        cells = with_place(cells, n + min(n_sets * packed.levels[y], packed.n_rows))
+        return cells, count_cells(packed, sets, n_slices, y, cells, n)
+    cells = with_place(cells, n + split(packed, sets, np.int64(2), n_sets, spare, y))
     child, code, size = sets.child[spare], sets.code[spare], sets.size[spare]
-    while n + n_cells > cells.shape[1]:
-        cells = np.concatenate((cells, np.empty_like(cells)), axis=1)
     for k in range(n_slices):
         for s in range(sets.child[2, k], sets.child[2, k + 1]):
             for c in range(child[s], child[s + 1]):
@@ -115,3 +117,35 @@ def cells_of(
                 cells[2, n], cells[3, n] = code[c], size[c]
                 n += 1
     return cells, n
+
+
+@allocating_part
+def with_place(columns: Ints, n: int) -> Ints:
+    """Return an array with at least n columns that begins with these: itself, or one of twice the size."""
+    if n <= columns.shape[1]:
+        return columns
+    larger = np.empty((columns.shape[0], max(n, 2 * columns.shape[1])), np.int64)
+    larger[:, : columns.shape[1]] = columns
+    return larger
+
+
+@inline
+def count_cells(packed: Packed, sets: Sets, n_slices: int, y: int, cells: Ints, n: int) -> int:
+    """Append the cells of a narrow y: every set is counted in its levels until no row is left."""
+    words, masks, start, size = sets.words[2], sets.masks[2], sets.start[2], sets.size[2]
+    code, child, levels, zero = sets.code[2], sets.child[2], packed.levels[y], packed.first[y]
+    bits = packed.level_bits
+    by_slice, by_x, by_y, counts = cells[0], cells[1], cells[2], cells[3]
+    for k in range(n_slices):
+        for s in range(child[k], child[k + 1]):
+            first, last, rest, level = start[s], start[s + 1], size[s], 0
+            while rest and level < levels:
+                count = np.int64(0)
+                for i in range(first, last):
+                    count += np.int64(popcount(masks[i] & bits[zero + level, words[i]]))
+                if count:
+                    by_slice[n], by_x[n], by_y[n], counts[n] = k, code[s], level, count
+                    n += 1
+                    rest -= count
+                level += 1
+    return n
