@@ -1,9 +1,10 @@
-"""Threads: one way to spread work over them, and to wait without missing Ctrl-C."""
+"""Threads: how work is spread over them, and how to wait without missing Ctrl-C."""
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from os import cpu_count
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from ibmap.errors import RequestError
@@ -39,6 +40,44 @@ def result_of(future: Future[T]) -> T:
     while not future.done():
         wait([future], timeout=LISTEN)
     return future.result()
+
+
+def in_order(
+    work: Callable[[int, Any], T],
+    tasks: Iterable[Any],
+    threads: int,
+    stop: Callable[[], object] = lambda: None,
+) -> Iterator[T]:
+    """Yield ``work(thread, task)`` in the order of the tasks.
+
+    When the caller wants no more, or a task fails, ``stop`` is called, which may end those that are at work.
+
+    Examples
+    --------
+    >>> list(in_order(lambda thread, task: task**2, range(4), threads=2))
+    [0, 1, 4, 9]
+    """
+    if threads <= 1:
+        yield from (work(0, task) for task in tasks)
+        return
+    free: SimpleQueue[int] = SimpleQueue()
+    for thread in range(threads):
+        free.put(thread)
+
+    def run(task: Any) -> T:
+        thread = free.get()
+        try:
+            return work(thread, task)
+        finally:
+            free.put(thread)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for future in [pool.submit(run, task) for task in tasks]:
+                yield result_of(future)
+        finally:  # all done, stopped, or failed: nobody begins anything new
+            stop()
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def spread(work: Callable[[int, Any], object], tasks: Iterable[Any], threads: int) -> None:

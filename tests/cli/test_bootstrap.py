@@ -93,7 +93,7 @@ def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_pa
     text = (out / "averaged.json").read_text()
     assert text == ibmap("bootstrap", survey, "--replicates", 4, "--json").out
     assert json.loads(text)["whole"] == [["smoke", "cough"]]
-    assert read_support(out, read_result(out)).shares["smoke", "cough"] == 1
+    assert read_support(out, read_result(out)).frequencies["smoke", "cough"] == 1
 
 
 @pytest.mark.parametrize(

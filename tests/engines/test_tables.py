@@ -198,3 +198,24 @@ def test_columns_that_do_not_exist_are_refused(x: int, ys: list[int], given: lis
         fixed(counts, x, ys, given)
     with pytest.raises(RequestError, match="indices run from 0 to 2"):
         BayesianTest().bind(counts).fixed(x, ys, given)
+
+
+@SHAPES
+@given(seed=st.integers(0, 2**32 - 1))
+def test_what_was_asked_before_does_not_matter(seed: int) -> None:
+    """An engine goes on from where the last question left the rows: more given variables, or more ys."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(-1 if seed % 2 else 0, 3, (6, 40)).astype(np.int8)
+    data = data_of(codes, [3] * 6)
+    engine, members = MemoryEngine(data), rng.permutation(6)
+    for _ in range(12):
+        x, size = int(members[0]), int(rng.integers(0, 5))
+        if rng.random() < 0.3:
+            members = rng.permutation(6)
+        asked = Questions.fixed(x, rng.permutation(members[1:])[:3], members[1 : 1 + size])
+        if rng.random() < 0.1:
+            asked = Questions.fixed(x, [x], np.repeat(members[1], 9))  # given again and again
+        found, fresh = engine.tables(asked), MemoryEngine(data).tables(asked)
+        assert np.array_equal(found.start, fresh.start)
+        assert np.array_equal(found.cells, fresh.cells)
+        assert np.array_equal(found.answered()[1].keys, fresh.answered()[1].keys)

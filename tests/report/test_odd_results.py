@@ -113,7 +113,7 @@ def test_support_stands_beside_the_posterior_and_on_the_slider(show):
     support = as_support(found, result)
     report = show(result, support=support)
     assert "20 replicates" in report.page.inner_text("header")
-    (x, y), share = next(iter(support.shares.items()))
+    (x, y), share = next(iter(support.frequencies.items()))
     report.page.fill("#search", f"{x} - {y}")
     assert report.column(7)[0] == f"{math.floor(100 * share + 0.5)} %"
     report.js("pick('pair', 0)")
@@ -122,7 +122,7 @@ def test_support_stands_beside_the_posterior_and_on_the_slider(show):
     edges = set(result.network.graph.edges)
     report.page.focus("#threshold")
     report.page.keyboard.press("End")
-    certain = [pair for pair, share in support.shares.items() if share == 1 and pair in edges]
+    certain = [pair for pair, share in support.frequencies.items() if share == 1 and pair in edges]
     report.js("pick(null)")
     report.page.uncheck("#misses")
     assert report.drawn() == len(certain)

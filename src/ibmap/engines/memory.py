@@ -16,7 +16,7 @@ from ibmap.kernels.partition import pack_levels
 from ibmap.kernels.records import Packed, Sets
 from ibmap.kernels.tables import count_tables, levels_in_rows
 
-WIDE = 32  #: a variable with more levels keeps its codes: bits would take more room than they save time
+WIDE = 32  #: a variable with more levels keeps its codes: bits would cost more memory than they save time
 BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
 
 
@@ -53,9 +53,7 @@ class MemoryEngine(EngineBase):
 
         def find_keys() -> Ints:
             """Look up the levels of the given variables in one row of every slice."""
-            return levels_in_rows(
-                self._workspace()[0], asked.given, asked.given_start, some_row, slice_start
-            )
+            return levels_in_rows(self._workspace()[0], asked.given, asked.given_start, some_row, slice_start)
 
         levels, n_rows = self.schema.cardinalities, self.schema.n_rows
         slices = Slices(slice_start, find_keys, set_start, sets)
@@ -139,7 +137,7 @@ def pack(codes: NDArray[Any], levels: Ints, has_missing: bool) -> Packed:
 
 
 def _bytes(by_column: NDArray[np.uint64], n_rows: int) -> NDArray[np.uint8]:
-    """Return columns of bits as rows of bytes, with room to read 64 of them wherever a column begins."""
+    """Return columns of bits as rows of bytes, padded so that 64 can be read wherever a column begins."""
     out = np.zeros((n_rows, len(by_column) + 64), np.uint8)
     if n_rows:
         out[:, : len(by_column)] = np.unpackbits(

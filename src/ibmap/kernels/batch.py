@@ -5,17 +5,16 @@ import numpy as np
 from ibmap.kernels.bayes_model import (
     Model,
     Priors,
+    Scratch,
     log_prior_of,
     log_prior_ratio,
     log_slices,
+    posterior_from,
     priors_of,
     records_of,
-    slice_prior,
-    unseen_share,
 )
 from ibmap.kernels.cells import posterior_one
 from ibmap.kernels.jit import allocating_kernel, part
-from ibmap.kernels.logspace import softplus
 from ibmap.kernels.partition import slices_of
 from ibmap.kernels.records import Floats, Ints, Packed
 from ibmap.kernels.row_keys import Groups, Keys, code_of, group_rows, list_members
@@ -35,8 +34,8 @@ def log_independent_each(
 ) -> None:
     """``out[i] = log Pr(x_i ⊥ y_i)`` given the first ``sizes[i]`` entries of a row of ``given``.
 
-    ``cells`` is room for the counts of a table and its margins, all zero. Larger tables, those with missing
-    values, and those of few slices are counted by bits.
+    ``cells`` has a zero for every count of a table and its margins. Larger tables, those with missing values,
+    and those of few slices are counted by bits.
     """
     packed, sets, model, scratch = records_of(context)
     for i in range(xs.size):
@@ -49,7 +48,9 @@ def log_independent_each(
         else:
             n_slices = group_rows(keys, groups, known)
             log_possible = log_slices(packed, model, known, np.int64(-1), n_slices)
-            out[i] = log_independent(packed, model, keys, groups, cells, x, y, n_slices, log_possible)
+            out[i] = log_independent(
+                packed, model, scratch, keys, groups, cells, x, y, n_slices, log_possible
+            )
 
 
 @part
@@ -68,6 +69,7 @@ def wide_slices(packed: Packed, given: Ints) -> bool:
 def log_independent(
     packed: Packed,
     model: Model,
+    scratch: Scratch,
     keys: Keys,
     groups: Groups,
     cells: Ints,
@@ -76,23 +78,17 @@ def log_independent(
     n_slices: int,
     log_possible: float,
 ) -> float:
-    """Combine the slices as ``posterior_from`` does; all slices of one row have the log Bayes factor 0."""
-    log_prior, n_single = log_prior_of(model, x, y), list_members(groups, n_slices)
+    """Combine the slices; groups of one row have the log Bayes factor 0, and are not counted."""
+    log_prior, n_single, n = log_prior_of(model, x, y), list_members(groups, n_slices), 0
     if n_single == n_slices:  # nothing is said: the prior remains
         return log_prior
-    priors = priors_of(model, x, y)
-    total, against, offset = 0.0, 0.0, slice_prior(log_prior, 0.0 if model.one_factor else log_possible)
+    priors, factors = priors_of(model, x, y), scratch.factors
     for g in range(n_slices):
         if groups.size[g] > 1:
-            factor = log_bayes_factor(packed, model, priors, keys, groups, cells, x, y, g)
-            total += factor
-            against += softplus(offset + factor)
-    if model.one_factor:
-        return -softplus(offset + total)
-    against += n_single * softplus(offset)
-    if model.every_slice:
-        against -= log_prior * unseen_share(n_slices, log_possible)
-    return -against
+            factors[n] = log_bayes_factor(packed, model, priors, keys, groups, cells, x, y, g)
+            n += 1
+    log_yes, _ = posterior_from(model, log_prior, factors, n, n_single, log_possible)
+    return log_yes
 
 
 @part

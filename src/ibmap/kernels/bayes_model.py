@@ -115,6 +115,20 @@ def log_prior_ratio(model: Model, priors: Priors, size: int) -> float:
 
 
 @inline
+def log_cells(by_cell: Floats, a: int, b: int, c: int, d: int) -> float:
+    """Sum of the table values of four cells. Unsigned indices: no look whether they count from the end."""
+    some = by_cell[np.uint32(a)] + by_cell[np.uint32(b)]
+    return some + (by_cell[np.uint32(c)] + by_cell[np.uint32(d)])
+
+
+@inline
+def log_two_by_two(by_cell: Floats, by_column: Floats, a: int, b: int, c: int, d: int) -> float:
+    """Log h / g of the rows (a, b) and (c, d), without what all columns share."""
+    columns = by_column[np.uint32(a + c)] + by_column[np.uint32(b + d)]
+    return log_cells(by_cell, a, b, c, d) - columns
+
+
+@inline
 def log_prior_of(model: Model, x: int, y: int) -> float:
     """Log prior of independence of a pair."""
     if model.log_prior.shape[0] == 1:

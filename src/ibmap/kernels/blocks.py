@@ -8,6 +8,7 @@ from ibmap.kernels.bayes_model import (
     Scratch,
     log_prior_of,
     log_prior_ratio,
+    log_two_by_two,
     priors_of,
     slice_prior,
     unseen_share,
@@ -127,7 +128,7 @@ def add_log_odds(
 def counts_of(
     packed: Packed, sets: Sets, scratch: Scratch, begin: int, end: int, last: int, column: int, width: int
 ) -> int:
-    """Have the sets from ``begin`` to ``end`` counted, and as many of those before ``last`` as there is room.
+    """Have the sets from ``begin`` to ``end`` counted, and as many of those before ``last`` as fit.
 
     Returns the row of ``scratch.counts`` that holds the first of them.
     """
@@ -203,10 +204,7 @@ def bayes_two_by_two(
     """Binary variables against a binary x, in one pass instead of three."""
     for v in range(m):
         c, d = one[v], two[v]
-        h = by_cell[np.uint32(c)] + by_cell[np.uint32(n_one - c)]
-        h += by_cell[np.uint32(d)] + by_cell[np.uint32(n_two - d)]
-        g = by_column[np.uint32(c + d)] + by_column[np.uint32(n_one + n_two - c - d)]
-        bayes[v] = start + (h - g)
+        bayes[v] = start + log_two_by_two(by_cell, by_column, c, n_one - c, d, n_two - d)
 
 
 @inline

@@ -16,10 +16,36 @@ from ibmap.kernels.bayes_model import (
     records_of,
     slice_prior,
 )
-from ibmap.kernels.jit import ByAddress, allocating_kernel, allocating_part, caller
+from ibmap.kernels.jit import ByAddress, allocating_kernel, allocating_part, caller, inline
 from ibmap.kernels.pointers import floats_at
 from ibmap.kernels.records import Floats, Ints, Packed, Sets
 from ibmap.kernels.tally import cells_of
+
+
+@inline
+def sum_of_slice(
+    cells: Ints, begin: int, end: int, by_cell: Floats, by_row: Floats, by_column: Floats, column: Ints
+) -> tuple[int, int, float]:
+    """Sum the table values of the cells of one slice, less those of its rows and columns.
+
+    ``column`` has a zero for every level of y. Returns (the first cell of the next slice, rows, sum).
+    """
+    i, k, n, row, level, d = begin, cells[0, begin], np.int64(0), np.int64(0), cells[1, begin], 0.0
+    while i < end and cells[0, i] == k:
+        count = cells[3, i]
+        if cells[1, i] != level:
+            d -= by_row[row]
+            row, level = 0, cells[1, i]
+        row += count
+        n += count
+        d += by_cell[count]
+        column[cells[2, i]] += count
+        i += 1
+    d -= by_row[row]
+    for j in range(begin, i):
+        d -= by_column[column[cells[2, j]]]
+        column[cells[2, j]] = 0
+    return i, n, d
 
 
 @allocating_part
@@ -40,25 +66,9 @@ def factors_of_cells(
             n_single += 1
             begin += 1
             continue
-        k, n, d, row, level = cells[0, begin], np.int64(0), 0.0, 0, cells[1, begin]
-        i = begin
-        while i < end and cells[0, i] == k:
-            count = cells[3, i]
-            if cells[1, i] != level:
-                d -= by_row[row]
-                row, level = 0, cells[1, i]
-            row += count
-            n += count
-            d += by_cell[count]
-            column[cells[2, i]] += count
-            i += 1
-        d -= by_row[row]
-        for j in range(begin, i):
-            d -= by_column[column[cells[2, j]]]
-            column[cells[2, j]] = 0
+        begin, n, d = sum_of_slice(cells, begin, end, by_cell, by_row, by_column, column)
         factors[n_slices] = d + log_prior_ratio(model, priors, n)
         n_slices += 1
-        begin = i
     return n_slices, n_single
 
 

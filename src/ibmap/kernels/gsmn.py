@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.kernels.bayes_model import Model, log_slices, priors_of, records_of, slice_prior, unseen_share
+from ibmap.kernels.hashing import hash_word
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.logspace import exp, softplus
 from ibmap.kernels.odds import (
@@ -30,7 +31,6 @@ from ibmap.kernels.records import Floats, Ints, Packed, Sets
 NEAR = 64  #: the strongest candidates, which are looked at before all others
 MOST = 63  #: members that one code can hold
 MEMBER, WAITING, CONSTANT = np.uint8(0), np.uint8(1), np.uint8(2)
-HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
 class BlanketWorkspace(NamedTuple):
@@ -61,7 +61,7 @@ def grow(
     """Add the first candidate that is dependent given the members, until there is none.
 
     ``first`` is the first candidate that is dependent without members. Returns (members, tests); more than
-    ``MOST`` members means that there is no room for them.
+    ``MOST`` members means that they do not fit.
     """
     packed, sets, model, _ = records_of(context)
     n_near = min(NEAR, ranked.size)
@@ -163,7 +163,7 @@ def shrink(
 def slot_of(workspace: BlanketWorkspace, code: int) -> int:
     """Return the slot that holds a configuration, or the free one where it belongs."""
     last = np.uint64(workspace.slots.size - 1)
-    slot = ((code * HASH) >> np.uint64(32)) & last
+    slot = hash_word(np.uint64(0), code) & last
     while workspace.slots[slot] >= 0 and workspace.code[workspace.slots[slot]] != code:
         slot = (slot + np.uint64(1)) & last
     return slot

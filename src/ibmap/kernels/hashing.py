@@ -1,6 +1,6 @@
-"""Hash tables with open addressing: a power of two of slots, and the bits of a key spread over them.
+"""Hash tables with open addressing: how words become a hash, and how many slots there are.
 
-Every kernel walks its own slots, as only it knows when two keys are the same; what they share is here.
+Every kernel walks its own slots, as only it knows when two keys are the same: a hash only says where to look.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  #: 2**64 over the golden ratio, odd
 
 
 @inline
-def spread_bits(key: int) -> int:
-    """Mix a word so that its low bits depend on all of its bits."""
-    key = (key ^ (key >> np.uint64(32))) * GOLDEN
+def hash_word(before: int, word: int, factor: int = GOLDEN) -> int:
+    """Add a word to a hash; all bits of the word reach the low bits, which say where to look."""
+    key = (before ^ word) * factor
     return key ^ (key >> np.uint64(32))
 
 
 @inline
 def slots_for(n_keys: int) -> int:
-    """Return a power of two that is at least twice the keys: open addressing stays short."""
+    """Return a power of two that is at least twice the keys, so that free slots are near."""
     size = np.int64(16)
     while size < 2 * n_keys:
         size *= 2

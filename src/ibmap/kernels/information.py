@@ -11,7 +11,7 @@ from ibmap.kernels.records import Floats, Ints, Packed
 def information_of_row(packed: Packed, n_log_n: Floats, margins: Ints, x: int, out: Floats) -> None:
     """``out[y]``: mutual information of x and every y > x, both with bits, in nats; rows that know both.
 
-    ``n_log_n[c]`` is c log c; ``margins`` has room for the levels of one variable.
+    ``n_log_n[c]`` is c log c; ``margins`` has a place for each of the levels of one variable.
     """
     for y in range(x + 1, packed.levels.size):
         if packed.first[y] >= 0:

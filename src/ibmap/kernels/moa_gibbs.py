@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap.kernels.hashing import hash_word
 from ibmap.kernels.jit import inline, kernel
 from ibmap.kernels.splitmix import mix, stream
 
@@ -37,7 +38,7 @@ class Layout(NamedTuple):
     start: Ints  #: of the slots of a variable, a multiple of 16
     mask: Ints  #: number of slots less one, if they are found by a hash; -1: every configuration has its own
     slots: NDArray[np.int32]  #: numbers of configurations, from 1; 0: not observed
-    sizes: Ints  #: how many numbers a variable has room for, 0 included
+    sizes: Ints  #: how many numbers a variable may need, 0 included
     counts_start: Ints  #: of the counts of a variable: ``levels`` for each of its configurations
     sums_start: Ints  #: of its cumulative probabilities: one less for each, as the last is 1
     word: Ints  #: where the value of a variable stands in a packed string ...
@@ -63,8 +64,7 @@ def _hash(layout: Layout, i: int, packed: Words) -> np.uint64:
     """Return the hash of the values around a variable: its low, middle and high bits are used apart."""
     key = np.uint64(0)
     for k in range(layout.parts[i], layout.parts[i + 1]):
-        key = (key ^ (packed[layout.words[k]] & layout.masks[k])) * layout.factor
-        key ^= key >> _HALF
+        key = hash_word(key, packed[layout.words[k]] & layout.masks[k], layout.factor)
     return key
 
 
@@ -197,7 +197,7 @@ def run_chains(
     """Fill every row of ``out`` with the end of a chain of single-site updates at random sites.
 
     A chain starts at a uniform random string. A random number of 64 bits serves an update: its high half is
-    the site, its low half the level. ``packed`` is room for a packed string.
+    the site, its low half the level. ``packed`` is a buffer for a packed string.
     """
     n = len(layout.levels)
     hashed = len(layout.words) > 0

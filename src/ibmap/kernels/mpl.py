@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ibmap.kernels.cells import sum_of_slice
 from ibmap.kernels.jit import allocating_kernel
 from ibmap.kernels.records import Floats, Ints
 
@@ -19,20 +20,6 @@ def evidence_of_tables(
     for t in range(out.size):
         by_total, begin, end, total = rising[kinds[t]], start[t], start[t + 1], 0.0
         while begin < end:
-            i, k, n, row, level = begin, cells[0, begin], 0, 0, cells[1, begin]
-            while i < end and cells[0, i] == k:
-                count = cells[3, i]
-                if cells[1, i] != level:
-                    total -= by_cell[row]
-                    row, level = 0, cells[1, i]
-                row += count
-                n += count
-                total += by_cell[count]
-                column[cells[2, i]] += count
-                i += 1
-            total += by_total[n] - by_cell[row]
-            for j in range(begin, i):
-                total -= by_total[column[cells[2, j]]]
-                column[cells[2, j]] = 0
-            begin = i
+            begin, n, d = sum_of_slice(cells, begin, end, by_cell, by_cell, by_total, column)
+            total += d + by_total[n]
         out[t] = total

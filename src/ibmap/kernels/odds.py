@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.bayes_model import Model, Priors, log_prior_ratio, priors_of
+from ibmap.kernels.bayes_model import Model, Priors, log_prior_ratio, log_two_by_two, priors_of
 from ibmap.kernels.jit import inline
 from ibmap.kernels.logspace import exp, softplus
 from ibmap.kernels.popcount import popcount
@@ -51,9 +51,7 @@ def start_of(model: Model, priors: Priors, first: int, second: int) -> float:
 @inline
 def factor_of(cell: Floats, margin: Floats, c: int, not_c: int, d: int, not_d: int, start: float) -> float:
     """1 + e^t, where t = start + log h - log g of two by two cells."""
-    c, not_c, d, not_d = np.uint32(c), np.uint32(not_c), np.uint32(d), np.uint32(not_d)
-    h = cell[c] + cell[not_c] + cell[d] + cell[not_d]
-    return 1.0 + exp(min(start + (h - (margin[c + d] + margin[not_c + not_d])), LARGEST))
+    return 1.0 + exp(min(start + log_two_by_two(cell, margin, c, not_c, d, not_d), LARGEST))
 
 
 @inline

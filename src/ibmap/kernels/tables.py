@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.kernels.bayes_model import records_of
-from ibmap.kernels.hashing import slots_for, spread_bits
+from ibmap.kernels.hashing import hash_word, slots_for
 from ibmap.kernels.jit import allocating_kernel, allocating_part, inline, kernel
 from ibmap.kernels.partition import first_row, level_of, more_slices_of
 from ibmap.kernels.records import Ints, IntTable, Packed, Sets
@@ -224,7 +224,7 @@ def margin_tables(
 @inline
 def hash_term(member: int, level: int) -> int:
     """What one member adds to the hash of a slice."""
-    return spread_bits(np.uint64(member + 1)) * np.uint64(level + 1)
+    return hash_word(np.uint64(0), np.uint64(member + 1)) * np.uint64(level + 1)
 
 
 @allocating_part
@@ -249,7 +249,7 @@ def merge_slices(
     n_merged, last = 0, np.uint64(slots.size - 1)
     for k in range(code.shape[0]):
         rest = hashed[k] - hash_term(j, code[k, j])
-        slot = spread_bits(rest) & last
+        slot = hash_word(np.uint64(0), rest) & last
         while slots[slot] >= 0:
             other = slots[slot]
             if hashed[other] - hash_term(j, code[other, j]) == rest and agree_but(code, other, k, j):
@@ -269,10 +269,10 @@ def merge_slices(
 @inline
 def agree_but(code: IntTable, one: int, other: int, j: int) -> bool:
     """Whether two rows of levels agree everywhere but in column j."""
-    for i in range(code.shape[1]):
-        if i != j and code[one, i] != code[other, i]:
-            return False
-    return True
+    i = 0
+    while i < code.shape[1] and (i == j or code[one, i] == code[other, i]):
+        i += 1
+    return i == code.shape[1]
 
 
 @allocating_part
@@ -297,7 +297,7 @@ def sort_cells(cells: Ints, begin: int, end: int) -> None:
 
 @kernel
 def closes_gaps(start: Ints, cells: Ints, out: Ints) -> bool:
-    """Number the slices of each table from 0 without gaps, into ``out``; return whether any number changes."""
+    """Number the slices of each table from 0 without gaps, into ``out``; return whether a number changes."""
     changed = False
     for t in range(start.size - 1):
         number = np.int64(-1)

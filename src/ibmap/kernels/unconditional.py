@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ibmap.kernels.bayes_model import (
     Model,
     Scratch,
+    log_cells,
     log_prior_of,
     log_prior_ratio,
     priors_of,
@@ -37,7 +38,7 @@ def unconditional_tile(
 ) -> None:
     """Score some variables (positions in ``order``, all of equal levels) against a block, and mirror it.
 
-    ``words`` is 0, 1, 2, ...; ``tile`` has room for every level but one of every x against the block.
+    ``words`` is 0, 1, 2, ...; ``tile`` has a row for every level but one of every x against the block.
     """
     packed, _, model, scratch = records_of(context)
     levels, first, last, column, stride = packed.blocks[block]
@@ -119,8 +120,7 @@ def bayes_of_row(
         n_one, n_zero, ones = np.int32(n - rest), np.int32(rest), counts[0]
         for v in range(m):
             c, y = ones[v], packed.totals[column + v]
-            h = by_cell[np.uint32(c)] + by_cell[np.uint32(n_one - c)]
-            h += by_cell[np.uint32(y - c)] + by_cell[np.uint32(n_zero - y + c)]
+            h = log_cells(by_cell, c, n_one - c, y - c, n_zero - y + c)
             bayes[v] = start + (h + scratch.offset[v])
         return
     for v in range(m):

@@ -1,7 +1,6 @@
 """How often is a pair adjacent in networks learned from resampled rows?"""
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from inspect import signature
 from threading import Event
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._parallel import n_threads, result_of
+from ibmap._parallel import in_order, n_threads
 from ibmap._random import RandomState, generator
 from ibmap._types import Ints
 from ibmap.engines import Engine, Source, as_engine
@@ -97,23 +96,14 @@ def _replicates(
     subsample: float | None,
 ) -> Generator[Ints]:
     """Yield the edges of every replicate, in the order of the seeds."""
-    if threads == 1:
-        yield from (learn(engine.resampled(rng, subsample)).graph.pairs for rng in seeds)
-        return
     over = Event()
     callback = signature(learn).parameters.get("callback")
     heard = {} if callback is None or callback.default is not None else {"callback": lambda _: over.is_set()}
 
-    def edges_of(rng: np.random.Generator) -> Ints:
+    def edges_of(_: int, rng: np.random.Generator) -> Ints:
         return learn(engine.resampled(rng, subsample), **heard).graph.pairs
 
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for future in [pool.submit(edges_of, rng) for rng in seeds]:
-                yield result_of(future)
-        finally:  # all done, failed or interrupted: nobody begins anything new, or goes on for long
-            over.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+    yield from in_order(edges_of, seeds, threads, stop=over.set)
 
 
 def _check_share(subsample: float | None, n_rows: int) -> None:

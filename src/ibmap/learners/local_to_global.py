@@ -1,15 +1,13 @@
 """Local-to-global learning: neighbours of each variable on its own, then one step that makes them agree."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._parallel import n_threads, result_of
+from ibmap._parallel import in_order, n_threads
 from ibmap._text import one_of
 from ibmap._types import Ints
 from ibmap.data import Schema
@@ -133,36 +131,11 @@ def one_per_thread(test: BoundTest, threads: int) -> list[BoundTest]:
 def visit_all(schema: Schema, finders: Sequence[Finder], callback: Callback) -> list[Found]:
     """Visit the variables; the callback hears of them in their order, and may end it by returning True."""
     found: list[Found] = []
-    for x, result in enumerate(_in_order(finders, schema.n_variables)):
+    each = in_order(lambda thread, x: finders[thread](x), range(schema.n_variables), len(finders))
+    for x, result in enumerate(each):
         found.append(result)
         if callback:
             neighbours = tuple(schema.names[y] for y in sorted(map(int, result[0])))
             if callback(Visit(x + 1, schema.names[x], neighbours)) in (True, np.True_):
                 break
     return found
-
-
-def _in_order(finders: Sequence[Finder], n: int) -> Iterator[Found]:
-    """Yield what is found for x = 0, 1, ...; each thread takes a finder that is free."""
-    if len(finders) == 1:
-        yield from map(finders[0], range(n))
-        return
-    free: SimpleQueue[Finder] = SimpleQueue()
-    for finder in finders:
-        free.put(finder)
-
-    def task(x: int) -> Found:
-        finder = free.get()
-        try:
-            return finder(x)
-        finally:
-            free.put(finder)
-
-    with ThreadPoolExecutor(len(finders)) as pool:
-        waiting = [pool.submit(task, x) for x in range(n)]
-        try:
-            for future in waiting:
-                yield result_of(future)
-        finally:  # all done, stopped, or failed: nobody begins anything new
-            for future in waiting:
-                future.cancel()

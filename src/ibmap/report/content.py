@@ -28,7 +28,7 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
     return {
         "names": list(graph.names),
         "levels": [result.content["levels"].get(name) for name in graph.names],
-        "pairs": _pairs(result, support.shares if support else {}),
+        "pairs": _pairs(result, support.frequencies if support else {}),
         "n_edges": graph.n_edges,
         "degrees": [len(graph.neighbours(i)) for i in range(graph.n_variables)],
         "steps": [
@@ -110,7 +110,7 @@ def _brief(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: pairs if name == "prior" else value for name, value in options.items()}
 
 
-def _pairs(result: Result, shares: Mapping[tuple[str, str], float]) -> dict[str, list[Any]]:
+def _pairs(result: Result, frequencies: Mapping[tuple[str, str], float]) -> dict[str, list[Any]]:
     graph, table = result.learned.graph, result.learned.edge_table
     place = {pair: k for k, pair in enumerate(map(tuple, graph.pairs.tolist()))}
     n_edges, n_missed = min(table.n_edges, EDGES), min(len(table) - table.n_edges, NEAR_MISSES)
@@ -124,7 +124,7 @@ def _pairs(result: Result, shares: Mapping[tuple[str, str], float]) -> dict[str,
         "xy": [_finite(log) for log in table.log_posteriors[rows, 0].tolist()],
         "yx": [_finite(log) for log in table.log_posteriors[rows, 1].tolist()],
         "counts": counts + [None] * n_missed,
-        "support": [shares.get((names[i], names[j]), 0.0 if shares else None) for i, j in ends],
+        "support": [frequencies.get((names[i], names[j]), 0.0 if frequencies else None) for i, j in ends],
     }
 
 

@@ -23,7 +23,7 @@ class Support:
 
     Attributes
     ----------
-    shares : mapping
+    frequencies : mapping
         From (x, y) to the share of replicates with that edge; x stands before y in the graph. A pair that is
         missing is an edge of no replicate.
     n_replicates : int
@@ -34,7 +34,7 @@ class Support:
         The share of the rows in a replicate, none twice; None if they were drawn with replacement.
     """
 
-    shares: Mapping[tuple[str, str], float]
+    frequencies: Mapping[tuple[str, str], float]
     n_replicates: int
     seed: int | None = None
     subsample: float | None = None
