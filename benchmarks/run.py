@@ -11,6 +11,7 @@ ALL = (
     "startup",
     "compile",
     "routes",
+    "kernels",
     "output",
     "growth",
     "worlds",

@@ -9,7 +9,8 @@ import numpy as np
 from ibmap._types import Floats, Ints
 from ibmap.engines.questions import Questions
 from ibmap.errors import EngineError
-from ibmap.kernels.tables import closes_gaps, margin_tables
+from ibmap.kernels.margins import margin_tables
+from ibmap.kernels.tables import closes_gaps
 
 
 @dataclass(frozen=True, eq=False)

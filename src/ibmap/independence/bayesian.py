@@ -25,7 +25,6 @@ SLICES = ("observed", "all")
 TIES = ("independent", "dependent")
 
 COUNTS = 1 << 16  #: counts that are made before they are scored
-BUFFER = 1 << 14  #: numbers that merging slices may take without allocating
 MOST_TOTALS = 1 << 21  #: numbers that tables of log Γ may hold for the sake of the totals of slices
 TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
 
@@ -214,7 +213,6 @@ def _scratch(n: int, n_levels: int, n_rows: int = 1, widest: int = 8, stride: in
         np.empty(stride),
         np.zeros(n_levels, np.int64),
         np.empty(n, np.int64),
-        np.empty(BUFFER, np.int64),
         np.empty(max(1, n_rows)),
         np.empty(n),
         np.empty(n),

@@ -56,7 +56,6 @@ class Scratch(NamedTuple):
     product: Floats  #: Π (1 + e^-|t_k|) - 1
     by_level: Ints  #: counts by level of one variable
     members: Ints  #: the blanket of one variable
-    buffer: Ints  #: for merging slices; what does not fit is allocated
     factors: Floats  #: (rows,): log Bayes factors of slices
     yes: Floats  #: (variables,): posteriors of the members
     no: Floats

@@ -1,4 +1,7 @@
-"""One x against many ys at a time, given the slices of a conditioning set."""
+"""One x against many ys at a time, given the slices of a conditioning set.
+
+The same numbers as ``cells.py`` makes of lists of cells, 5 times faster (``benchmarks/kernels.py``).
+"""
 
 import numpy as np
 from numpy.typing import NDArray

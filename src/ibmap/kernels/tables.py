@@ -1,4 +1,4 @@
-"""Questions → tables as lists of observed cells: what an engine in memory answers, and margins of answers.
+"""Questions → tables as lists of observed cells: what an engine in memory answers.
 
 A cell is (slice, level of x, level of y, count). Slices are numbered within a question; their keys, the
 levels of the given variables, tell which slices of two partitions of the rows belong together.
@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.kernels.bayes_model import records_of
-from ibmap.kernels.hashing import hash_word, slots_for
 from ibmap.kernels.jit import allocating_kernel, allocating_part, inline, kernel
 from ibmap.kernels.partition import first_row, level_of, more_slices_of
-from ibmap.kernels.records import Ints, IntTable, Packed, Sets
-from ibmap.kernels.tally import cells_of, count_sets, with_place
+from ibmap.kernels.records import Ints, Packed, Sets
+from ibmap.kernels.tally import cells_of, count_sets, with_place, without_rest
 
 MOST_COUNTS = 1 << 22  #: counts of one question that are made before they become cells
 CROWDED = 16  #: so few sets are counted by bits however few rows they have
@@ -92,17 +91,6 @@ def count_tables(
 
 
 @allocating_part
-def without_rest(columns: Ints, n: int) -> Ints:
-    """Return the first n columns, moved together in place: a fresh array would have to be paged in."""
-    height, width = columns.shape
-    flat = columns.reshape(-1)
-    for i in range(1, height):
-        for j in range(n):
-            flat[i * n + j] = flat[i * width + j]
-    return flat[: height * n].reshape((height, n))
-
-
-@allocating_part
 def add_sets(sets: Sets, n_slices: int, rows: Ints, n: int) -> tuple[Ints, int]:
     """Append the sets of (slice, level of x) and their numbers of rows."""
     rows = with_place(rows, n + sets.child[2, n_slices])
@@ -178,121 +166,6 @@ def levels_in_rows(context: Ints, given: Ints, given_start: Ints, rows: Ints, ro
                 out[end] = level_of(packed, given[j], rows[i])
                 end += 1
     return out
-
-
-@allocating_kernel
-def margin_tables(
-    given: Ints, given_start: Ints, slice_start: Ints, keys: Ints, set_start: Ints, rows: Ints
-) -> tuple[Ints, Ints]:
-    """Tables of x against each given variable, given the others: margins of (slice, level of x, rows).
-
-    Returns (first cell of each table, cells); tables are in the order of ``given``. For a member the slices
-    that agree on all other members merge; merged slices are numbered as they come.
-    """
-    start, cells, n, first_key = np.zeros(given.size + 1, np.int64), np.empty((4, 1024), np.int64), 0, 0
-    for q in range(given_start.size - 1):
-        size, n_slices = given_start[q + 1] - given_start[q], slice_start[q + 1] - slice_start[q]
-        code = keys[first_key : first_key + size * n_slices].reshape((n_slices, size))
-        first_key += size * n_slices
-        mine = rows[:, set_start[q] : set_start[q + 1]]
-        cells = with_place(cells, n + mine.shape[1] * size)
-        first_set = np.zeros(n_slices + 1, np.int64)
-        for s in range(mine.shape[1]):
-            first_set[mine[0, s] + 1] = s + 1
-        hashed, slots = hashes_of(code), np.empty(slots_for(n_slices), np.int64)
-        head, tail, next_one = (
-            np.empty(n_slices, np.int64),
-            np.empty(n_slices, np.int64),
-            np.empty(n_slices, np.int64),
-        )
-        for j in range(size):
-            n_merged = merge_slices(code, j, hashed, slots, head, tail, next_one)
-            for merged in range(n_merged):
-                begin, k = n, head[merged]
-                while k >= 0:
-                    for s in range(first_set[k], first_set[k + 1]):
-                        cells[0, n], cells[1, n] = merged, mine[1, s]
-                        cells[2, n], cells[3, n] = code[k, j], mine[2, s]
-                        n += 1
-                    k = next_one[k]
-                if next_one[head[merged]] >= 0:  # one slice alone is sorted by level of x
-                    sort_cells(cells, begin, n)
-            start[given_start[q] + j + 1] = n
-    return start, without_rest(cells, n)
-
-
-@inline
-def hash_term(member: int, level: int) -> int:
-    """What one member adds to the hash of a slice."""
-    return hash_word(np.uint64(0), np.uint64(member + 1)) * np.uint64(level + 1)
-
-
-@allocating_part
-def hashes_of(code: IntTable) -> NDArray[np.uint64]:
-    """Hash every row of levels by a sum over its members, so that any member can be taken out."""
-    out = np.zeros(code.shape[0], np.uint64)
-    for k in range(code.shape[0]):
-        for j in range(code.shape[1]):
-            out[k] += hash_term(j, code[k, j])
-    return out
-
-
-@inline
-def merge_slices(
-    code: IntTable, j: int, hashed: NDArray[np.uint64], slots: Ints, head: Ints, tail: Ints, next_one: Ints
-) -> int:
-    """Chain the slices that agree on all members but j: from ``head`` by ``next_one``; return the chains.
-
-    Hashes only say where to look: slices of a chain have been compared.
-    """
-    slots[:] = np.int64(-1)
-    n_merged, last = 0, np.uint64(slots.size - 1)
-    for k in range(code.shape[0]):
-        rest = hashed[k] - hash_term(j, code[k, j])
-        slot = hash_word(np.uint64(0), rest) & last
-        while slots[slot] >= 0:
-            other = slots[slot]
-            if hashed[other] - hash_term(j, code[other, j]) == rest and agree_but(code, other, k, j):
-                break
-            slot = (slot + np.uint64(1)) & last
-        next_one[k] = -1
-        if slots[slot] < 0:
-            slots[slot] = tail[k] = head[n_merged] = k
-            n_merged += 1
-        else:
-            first = slots[slot]
-            next_one[tail[first]] = k
-            tail[first] = k
-    return n_merged
-
-
-@inline
-def agree_but(code: IntTable, one: int, other: int, j: int) -> bool:
-    """Whether two rows of levels agree everywhere but in column j."""
-    i = 0
-    while i < code.shape[1] and (i == j or code[one, i] == code[other, i]):
-        i += 1
-    return i == code.shape[1]
-
-
-@allocating_part
-def sort_cells(cells: Ints, begin: int, end: int) -> None:
-    """Sort the cells of one slice by level of x, then level of y (Shell sort)."""
-    gap = end - begin
-    while gap > 1:
-        gap = max(1, (4 * gap) // 9)
-        for i in range(begin + gap, end):
-            x, y, count, j = cells[1, i], cells[2, i], cells[3, i], i
-            while j >= begin + gap and (
-                cells[1, j - gap] > x or (cells[1, j - gap] == x and cells[2, j - gap] > y)
-            ):
-                cells[1, j], cells[2, j], cells[3, j] = (
-                    cells[1, j - gap],
-                    cells[2, j - gap],
-                    cells[3, j - gap],
-                )
-                j -= gap
-            cells[1, j], cells[2, j], cells[3, j] = x, y, count
 
 
 @kernel

@@ -129,6 +129,17 @@ def with_place(columns: Ints, n: int) -> Ints:
     return larger
 
 
+@allocating_part
+def without_rest(columns: Ints, n: int) -> Ints:
+    """Return the first n columns, moved together in place: a fresh array would have to be paged in."""
+    height, width = columns.shape
+    flat = columns.reshape(-1)
+    for i in range(1, height):
+        for j in range(n):
+            flat[i * n + j] = flat[i * width + j]
+    return flat[: height * n].reshape((height, n))
+
+
 @inline
 def count_cells(packed: Packed, sets: Sets, n_slices: int, y: int, cells: Ints, n: int) -> int:
     """Append the cells of a narrow y: every set is counted in its levels until no row is left."""

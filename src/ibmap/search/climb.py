@@ -85,8 +85,10 @@ class Climbing:
         """The edges as they stand, (x, y), x < y, in order; found a band of rows at a time."""
         bands = []
         for first in range(0, len(self.state.flags), 1024):
-            found = np.argwhere((self.state.flags[first : first + 1024] & EDGE).view(bool))  # EDGE is 1
-            found[:, 0] += first
+            joined = (self.state.flags[first : first + 1024] & EDGE).view(bool)  # EDGE is 1
+            rows = np.flatnonzero(joined.any(axis=1))
+            found = np.argwhere(joined[rows])
+            found[:, 0] = rows[found[:, 0]] + first
             bands.append(found[found[:, 0] < found[:, 1]])
         return np.concatenate([np.empty((0, 2), np.int64), *bands])
 
