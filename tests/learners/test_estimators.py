@@ -1,6 +1,8 @@
 """IBMAP keeps scikit-learn's contract."""
 
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -110,3 +112,17 @@ def test_continuous_columns_are_cut_on_request() -> None:
     net = IBMAP(discretize="quantile", bins=3).fit(table)
     assert net.graph_.edges == (("a", "b"),)
     assert set(net.bin_edges_) == {"a", "b"}
+
+
+def test_a_fit_that_nobody_wants_is_gone_at_once():
+    """No reference cycle keeps a table alive until the garbage collector comes by."""
+    rows = np.random.default_rng(0).integers(0, 2, (200, 5))
+    gc.collect()
+    gc.disable()
+    try:
+        fitted = IBMAP().fit(rows)
+        table = weakref.ref(fitted.engine_.data)
+        del fitted
+        assert table() is None
+    finally:
+        gc.enable()

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -81,10 +81,7 @@ class CategoricalData:
 
     def digest(self) -> str:
         """Return a checksum of the table: a SHA-256 of names, numbers of levels and codes."""
-        said = [self.names, self.cardinalities.tolist(), str(self.codes.dtype), self.codes.shape]
-        digest = hashlib.sha256(json.dumps(said).encode())
-        digest.update(np.ascontiguousarray(self.codes).data)
-        return digest.hexdigest()
+        return self.schema.digest
 
     @property
     def n_variables(self) -> int:
@@ -100,7 +97,8 @@ class CategoricalData:
     def schema(self) -> Schema:
         """The table without its rows."""
         about = (self.names, self.levels, self.n_rows)
-        return Schema(*about, backend=self.backend, bin_edges=self.bin_edges, digest_of_rows=self.digest)
+        digest = partial(_digest, self.names, self.levels, self.codes)  # not of self: that would be a cycle
+        return Schema(*about, backend=self.backend, bin_edges=self.bin_edges, digest_of_rows=digest)
 
     @property
     def cardinalities(self) -> NDArray[np.int64]:
@@ -145,3 +143,10 @@ def _check_parts(
     highest = codes.max(axis=1)
     for i in np.flatnonzero((codes.min(axis=1) < -1) | (highest >= [len(labels) for labels in levels])):
         raise DataError(f"codes of variable {names[i]!r} lie outside -1..{len(levels[i]) - 1}")
+
+
+def _digest(names: tuple[str, ...], levels: tuple[tuple[Hashable, ...], ...], codes: NDArray[Any]) -> str:
+    said = [names, [len(labels) for labels in levels], str(codes.dtype), codes.shape]
+    digest = hashlib.sha256(json.dumps(said).encode())
+    digest.update(np.ascontiguousarray(codes).data)
+    return digest.hexdigest()

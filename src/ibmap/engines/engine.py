@@ -94,13 +94,16 @@ def pair_questions(n: int, at_once: int = PAIRS_AT_ONCE) -> Iterator[Questions]:
     >>> [(batch.x.tolist(), batch.y.tolist()) for batch in pair_questions(3)]
     [([0, 1], [1, 2, 2])]
     """
-    none, parts, asked = np.empty(0, np.int64), [], 0
-    for x in range(n - 1):
-        parts.append((x, np.arange(x + 1, n), none))
-        asked += n - 1 - x
-        if asked >= at_once or x == n - 2:
-            yield Questions.of(parts)
-            parts, asked = [], 0
+    ends = np.cumsum(np.arange(n - 1, 0, -1))  # of the pairs of each x
+    first = 0
+    while first < n - 1:
+        before = int(ends[first - 1]) if first else 0
+        last = min(int(np.searchsorted(ends, before + at_once)) + 1, n - 1)
+        x = np.arange(first, last)
+        y_start = np.concatenate([[0], ends[first:last] - before])
+        y = np.arange(y_start[-1]) + np.repeat(x + 1 - y_start[:-1], n - 1 - x)
+        yield Questions(x, y, y_start, np.empty(0, np.int64), np.zeros(len(x) + 1, np.int64))
+        first = last
 
 
 def ask(engine: Engine, questions: Questions) -> Tables:

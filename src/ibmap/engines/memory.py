@@ -17,6 +17,7 @@ from ibmap.kernels.records import Packed, Sets
 from ibmap.kernels.tables import count_tables, levels_in_rows
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would cost more memory than they save time
+PADDED = 1 << 20  #: bytes of codes that are padded together: fresh memory for all of them costs more
 BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
 
 
@@ -107,9 +108,12 @@ def pack(codes: NDArray[Any], levels: Ints, has_missing: bool) -> Packed:
     narrow = levels <= WIDE
     first = np.where(narrow, np.cumsum(np.where(narrow, levels, 0)) - levels, -1)
     level_bits = np.empty((int(levels[narrow].sum()), n_words), np.uint64)
-    padded = np.full((int(narrow.sum()), 64 * n_words), -1, np.int8)
-    padded[:, :n_rows] = codes if narrow.all() else codes[narrow]
-    pack_levels(padded, levels[narrow], first[narrow], level_bits)
+    step = max(1, PADDED // (64 * n_words))
+    padded = np.full((step, 64 * n_words), -1, np.int8)
+    variables = np.flatnonzero(narrow)
+    for few in (variables[i : i + step] for i in range(0, len(variables), step)):
+        padded[: len(few), :n_rows] = codes[few]
+        pack_levels(padded[: len(few)], levels[few], first[few], level_bits)
     complete = narrow & (codes.min(axis=1, initial=0) >= 0) if has_missing else narrow
     order = np.flatnonzero(complete)
     if levels.size and levels.min() != levels.max():

@@ -247,6 +247,7 @@ def _model(test: BayesianTest, schema: Schema) -> Model:
         of_totals = np.full_like(of_totals[0], -1), np.full_like(of_totals[1], -1)
     return Model(
         kind.reshape(-1).astype(np.int64),
+        distinct.astype(np.int64),
         tables,
         which(cell),
         which(margin),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ibmap.kernels.jit import inline, kernel
-from ibmap.kernels.logspace import log_one_minus_exp, log_rising, softplus
+from ibmap.kernels.logspace import exp, log1p_of_share, log_one_minus_exp, log_rising, softplus
 from ibmap.kernels.pointers import Layout
 from ibmap.kernels.records import (
     Counts,
@@ -29,6 +29,7 @@ class Model(NamedTuple):
     """The options of the Bayesian test, as arrays. Kinds number the distinct cardinalities."""
 
     kind: Ints  #: kind of each variable
+    levels: Ints  #: number of levels of each kind
     tables: FloatTable  #: (parameters, rows + 1): log Γ(a + c) - log Γ(a)
     cell: IntTable  #: (kinds, kinds): which table serves γ for an I × J table
     margin: IntTable  #: (kinds, kinds): which table serves α, the prior counts of the first variable
@@ -194,7 +195,8 @@ def posterior_at(
         total = offset
         for k in range(n_slices):
             total += factors[k]
-        return -softplus(total), -softplus(-total)
+        both = log1p_of_share(exp(-abs(total)))
+        return -(max(total, 0.0) + both), -(max(-total, 0.0) + both)
     against = 0.0
     if model.every_slice:
         against = -log_prior * unseen_share(n_slices + n_single, log_possible)

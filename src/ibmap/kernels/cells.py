@@ -10,6 +10,7 @@ from ibmap.kernels.bayes_model import (
     Scratch,
     log_prior_of,
     log_prior_ratio,
+    log_two_by_two,
     posterior_at,
     posterior_from,
     priors_of,
@@ -48,6 +49,23 @@ def sum_of_slice(
     return i, n, d
 
 
+@inline
+def sum_of_binary_slice(
+    cells: Ints, begin: int, end: int, by_cell: Floats, by_row: Floats, by_column: Floats
+) -> tuple[int, int, float]:
+    """``sum_of_slice`` of two binary variables: four counts in registers, in half the time."""
+    i, k, a, b, c, d = begin, cells[0, begin], np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    while i < end and cells[0, i] == k:
+        count = cells[3, i]
+        if cells[1, i]:
+            c, d = (c, count) if cells[2, i] else (count, d)
+        else:
+            a, b = (a, count) if cells[2, i] else (count, b)
+        i += 1
+    total = log_two_by_two(by_cell, by_column, a, b, c, d) - (by_row[a + b] + by_row[c + d])
+    return i, a + b + c + d, total
+
+
 @allocating_part
 def factors_of_cells(
     model: Model, scratch: Scratch, x: int, y: int, cells: Ints, begin: int, end: int, factors: Floats
@@ -59,14 +77,17 @@ def factors_of_cells(
     priors = priors_of(model, x, y)
     by_cell, by_row = model.tables[priors.cell], model.tables[priors.row]
     by_column = model.tables[priors.column]
-    column = scratch.by_level
+    column, binary = scratch.by_level, model.levels[priors.kind_x] == 2 and model.levels[priors.kind_y] == 2
     n_slices, n_single = np.int64(0), np.int64(0)
     while begin < end:
         if cells[3, begin] == 1 and (begin + 1 == end or cells[0, begin + 1] != cells[0, begin]):
             n_single += 1
             begin += 1
             continue
-        begin, n, d = sum_of_slice(cells, begin, end, by_cell, by_row, by_column, column)
+        if binary:
+            begin, n, d = sum_of_binary_slice(cells, begin, end, by_cell, by_row, by_column)
+        else:
+            begin, n, d = sum_of_slice(cells, begin, end, by_cell, by_row, by_column, column)
         factors[n_slices] = d + log_prior_ratio(model, priors, n)
         n_slices += 1
     return n_slices, n_single

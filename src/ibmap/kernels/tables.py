@@ -70,7 +70,7 @@ def count_tables(
         dense = crowded and 8 * mine.size > packed.order.size and n_sets * width <= MOST_COUNTS
         counts, column, stride, offset = np.empty(0, np.int32), start[:0], start[:0], start[:0]
         if dense:
-            counts, column, stride, offset = count_blocks(packed, sets, n_sets)
+            counts, column, stride, offset = count_blocks(packed, sets, n_sets, mine)
         for t in range(y_start[q], y_start[q + 1]):
             y = ys[t]
             if dense and column[y] >= 0:
@@ -102,8 +102,8 @@ def add_sets(sets: Sets, n_slices: int, rows: Ints, n: int) -> tuple[Ints, int]:
 
 
 @allocating_part
-def count_blocks(packed: Packed, sets: Sets, n_sets: int) -> tuple[Counts, Ints, Ints, Ints]:
-    """Count all sets in all columns of bits, block by block.
+def count_blocks(packed: Packed, sets: Sets, n_sets: int, ys: Ints) -> tuple[Counts, Ints, Ints, Ints]:
+    """Count all sets in the columns of bits of some ys, block by block.
 
     Returns (counts; of each variable the column in its block, -1 if it has none, the columns between two
     levels, and where the counts of its block begin).
@@ -117,10 +117,15 @@ def count_blocks(packed: Packed, sets: Sets, n_sets: int) -> tuple[Counts, Ints,
         width = (levels - 1) * step
         size = n_sets * (width + PAD)
         tile = counts[end : end + size].reshape((n_sets, width + PAD))
-        count_sets(packed, sets, 0, n_sets, place, width, cursor, tile)
         for i in range(first, last):
             y = packed.order[i]
             column[y], stride[y], offset[y] = i - first, step, end
+        needed = np.int64(step)  # the first column that somebody asks about
+        for y in ys:
+            needed = min(needed, column[y] if column[y] >= 0 and offset[y] == end else step)
+        skip = needed // 32 * 32 if levels == 2 else 0
+        if needed < step:
+            count_sets(packed, sets, 0, n_sets, place + skip, width - skip, cursor, tile[:, skip:])
         end += size
     return counts, column, stride, offset
 

@@ -12,7 +12,7 @@ from ibmap.independence.base import log_one_minus_exp
 from ibmap.kernels.pairs import absent_pairs
 
 NEAR_MISSES = 100_000  #: at most this many pairs without an edge are listed beside the edges
-BAND = 1_000_000  #: pairs that are looked at together
+BAND = 1 << 18  #: pairs that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ def _best_absent(graph: Graph, pair_scores: Floats, wanted: int) -> Ints:
         adjacent[mine[:, 0] - first, mine[:, 1]] = True
         m = absent_pairs(pair_scores, adjacent, first, last, bar, found, value)
         best, worth = np.concatenate([best, found[:m]]), np.concatenate([worth, value[:m]])
-        if len(worth) > wanted:
+        if len(worth) > (wanted if last == n else 2 * wanted):
             kept = np.sort(np.argpartition(-worth, wanted - 1)[:wanted])
             best, worth = best[kept], worth[kept]
             bar = float(worth.min())

@@ -91,9 +91,10 @@ class BoundIBScore(LocalScoreBase):
         evidence, sigma = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
         for tables in self.test.engine.pairs():
             answers = self.test.evaluate(checked(tables, self.test.engine.schema))
-            odds, yes = log_odds(answers), answers.log_independent
-            for x, y in ((tables.x, tables.y), (tables.y, tables.x)):
-                evidence[x, y], sigma[x, y] = odds, yes
+            place = tables.x, tables.y
+            evidence[place], sigma[place] = log_odds(answers), answers.log_independent
+        evidence += evidence.T
+        sigma += sigma.T
         return Rows(evidence, sigma.sum(axis=1), sigma)
 
     def value(self, x: int, blanket: Ints) -> float:
