@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ibmap.estimators import HHCMN as HHCMN
     from ibmap.estimators import IBMAP as IBMAP
     from ibmap.estimators import Bootstrap as Bootstrap
+    from ibmap.estimators import EvidenceMAP as EvidenceMAP
     from ibmap.estimators import MutualInformation as MutualInformation
     from ibmap.graph import Graph as Graph
     from ibmap.independence import BayesianTest as BayesianTest
@@ -43,19 +44,23 @@ if TYPE_CHECKING:
     from ibmap.results.learned import Learned as Learned
     from ibmap.results.learned import Step as Step
     from ibmap.results.result_file import read_result as read_result
+    from ibmap.scores import AdaptiveScore as AdaptiveScore
     from ibmap.scores import IBScore as IBScore
-    from ibmap.scores import MPLScore as MPLScore
+    from ibmap.scores import PairwiseScore as PairwiseScore
+    from ibmap.scores import SaturatedScore as SaturatedScore
     from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
     "accuracy": "ibmap.metrics",
+    "AdaptiveScore": "ibmap.scores",
     "BayesianTest": "ibmap.independence",
     "Bootstrap": "ibmap.estimators",
     "CategoricalData": "ibmap.data",
     "Checkpoint": "ibmap.learners",
     "ChiSquareTest": "ibmap.independence",
     "DataWarning": "ibmap.errors",
+    "EvidenceMAP": "ibmap.estimators",
     "Explanation": "ibmap.results.explanation",
     "f_measure": "ibmap.metrics",
     "FMeasure": "ibmap.metrics",
@@ -71,10 +76,10 @@ _HOME = {
     "Learned": "ibmap.results.learned",
     "load": "ibmap.data",
     "MemoryEngine": "ibmap.engines",
-    "MPLScore": "ibmap.scores",
     "MutualInformation": "ibmap.estimators",
     "MutualInformationTest": "ibmap.independence",
     "OracleTest": "ibmap.independence",
+    "PairwiseScore": "ibmap.scores",
     "plot": "ibmap.plots",
     "plot_comparison": "ibmap.plots",
     "plot_scores": "ibmap.plots",

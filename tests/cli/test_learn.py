@@ -227,13 +227,13 @@ def test_the_line_that_moves_tells_ascents_or_variables():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--score", "mpl", "--prior", "0.9"], ("mpl", "--prior")),
-        (["--score", "mpl", "--test", "bayesian"], ("mpl", "--test")),
+        (["--score", "saturated", "--prior", "0.9"], ("saturated", "--prior")),
+        (["--score", "saturated", "--test", "bayesian"], ("saturated", "--test")),
         (["--search", "rounds"], ("additive", "--search")),
-        (["--score", "mpl", "--search", "rounds", "--patience", "3"], ("rounds", "climb")),
+        (["--score", "saturated", "--search", "rounds", "--patience", "3"], ("rounds", "climb")),
         (["--engine", "abacus"], ("abacus", "memory")),
-        (["--score", "bic"], ("bic", "ib, mpl")),
-        (["--learner", "gsmn", "--score", "mpl"], ("gsmn", "--score")),
+        (["--score", "bic"], ("bic", "ib, pairwise")),
+        (["--learner", "gsmn", "--score", "saturated"], ("gsmn", "--score")),
     ],
 )
 def test_what_cannot_be_combined_is_one_line(refused, survey, arguments, words):
@@ -244,12 +244,14 @@ def test_what_cannot_be_combined_is_one_line(refused, survey, arguments, words):
 @pytest.mark.parametrize("search", ["climb", "steepest", "rounds"])
 def test_a_score_and_a_search_go_all_the_way(ibmap, survey, tmp_path, search):
     out = tmp_path / "r"
-    ran = ibmap("learn", survey, "--score", "mpl", "--search", search, "--out", out)
+    ran = ibmap("learn", survey, "--score", "saturated", "--search", search, "--out", out)
     assert ran.code == 0, ran.err
     assert json.loads((out / "result.json").read_text())["provenance"]["search"]["name"] == search
     assert "the score" in ibmap("explain", out, "smoke", "cough").out
     assert ibmap("report", out, "--force").code == 0
     assert ibmap("plot", out, tmp_path / "net.svg").code == 0
     assert ibmap("convert", out, tmp_path / "net.graphml").code == 0
-    ran = ibmap("bootstrap", survey, "--score", "mpl", "--search", search, "--replicates", 5, "--out", out)
+    ran = ibmap(
+        "bootstrap", survey, "--score", "saturated", "--search", search, "--replicates", 5, "--out", out
+    )
     assert ran.code == 0, ran.err

@@ -41,9 +41,11 @@ LEARNERS: dict[str, Any] = {
     "ibmap-hc, patience": partial(ibmap_hc, patience=4),
     "ibmap-hc, jeffreys": partial(ibmap_hc, test=BayesianTest(prior_counts="jeffreys", slices="all")),
     "ibmap-hc, start": partial(ibmap_hc, required=[("v0", "v3")], forbidden=[("v1", "v2")]),
-    "mpl, climb": partial(ibmap_hc, score="mpl"),
-    "mpl, steepest": partial(ibmap_hc, score="mpl", search="steepest"),
-    "mpl, rounds": partial(ibmap_hc, score="mpl", search="rounds"),
+    "saturated, climb": partial(ibmap_hc, score="saturated"),
+    "saturated, steepest": partial(ibmap_hc, score="saturated", search="steepest"),
+    "saturated, rounds": partial(ibmap_hc, score="saturated", search="rounds"),
+    "pairwise, rounds": partial(ibmap_hc, score="pairwise", search="rounds"),
+    "adaptive, rounds": partial(ibmap_hc, score="adaptive", search="rounds"),
     "gsmn": gsmn,
     "gsmn, chi-square": partial(gsmn, test="chi-square"),
     "hhc-mn": hhc_mn,
@@ -90,7 +92,7 @@ def test_every_learner(engine: Any, table: str, learner: str) -> None:
 
 @pytest.mark.parametrize("engine", OTHERS)
 @pytest.mark.parametrize(
-    "learner", [IBMAP(), IBMAP(score="mpl", search="rounds"), GSMN(), HHCMN(), MutualInformation()]
+    "learner", [IBMAP(), IBMAP(score="saturated", search="rounds"), GSMN(), HHCMN(), MutualInformation()]
 )
 def test_estimators_explain_and_bootstrap(engine: Any, learner: Any) -> None:
     data = TABLES["levels"]
@@ -196,7 +198,7 @@ class Confused(EngineBase):
 DATA = data_of(*random_table(60, 5, 3, 0.0, seed=5))
 
 
-@pytest.mark.parametrize("learner", ["ibmap-hc", "mpl, rounds", "gsmn", "hhc-mn", "mi"])
+@pytest.mark.parametrize("learner", ["ibmap-hc", "saturated, rounds", "gsmn", "hhc-mn", "mi"])
 def test_an_engine_that_loses_a_partition_is_found_out(learner: str) -> None:
     with pytest.raises(EngineError, match=r"answered for \d+ of 60 rows: a partition is lost"):
         LEARNERS[learner](Forgetful(DATA))

@@ -12,7 +12,7 @@ from ibmap.learners import gsmn, ibmap_hc, mutual_information
 from ibmap.results.explanation import explain
 from ibmap.results.provenance import Foreign, Provenance
 from ibmap.results.result_file import read_result, result_of, result_of_learned, result_text
-from ibmap.scores import MPLScore
+from ibmap.scores import SaturatedScore
 from ibmap.search import Rounds
 
 OLD = json.loads((Path(__file__).parent / "version_1.json").read_text())
@@ -22,7 +22,7 @@ LEARNED = {
     "ibmap-hc": ibmap_hc(DATA, BayesianTest(prior_counts="jeffreys", prior=PRIOR), patience=3),
     "gsmn": gsmn(DATA, "chi-square", symmetry="and"),
     "mi": mutual_information(DATA, max_neighbours=2),
-    "mpl": ibmap_hc(DATA, score=MPLScore(prior_count=1.0), search="rounds"),
+    "saturated": ibmap_hc(DATA, score=SaturatedScore(prior_count=1.0), search="rounds"),
 }
 
 
@@ -54,8 +54,8 @@ def test_a_file_holds_what_is_needed_to_ask_again(name: str, tmp_path: Path) -> 
 
 
 def test_explanations_ask_the_score_that_learned_the_network() -> None:
-    learned = LEARNED["mpl"]
-    score = MPLScore(prior_count=1.0).bind(as_engine(DATA), None)
+    learned = LEARNED["saturated"]
+    score = SaturatedScore(prior_count=1.0).bind(as_engine(DATA), None)
     found = explain(DATA, learned, "a", "c")
     blankets = [learned.graph.neighbours(v) for v in (0, 2)]
     evidence = score.rows([0, 2], blankets).evidence
@@ -77,8 +77,12 @@ def test_a_test_of_another_program_is_named_and_not_asked() -> None:
 
 
 def test_provenance_is_data() -> None:
-    found = LEARNED["mpl"].provenance
+    found = LEARNED["saturated"].provenance
     assert (found.learner, found.test) == ("ibmap-hc", None)
     assert isinstance(found.search, Rounds)
-    assert found.to_dict(DATA.names)["score"]["options"] == {"prior_count": 1.0, "expected_neighbours": 4.0}
-    assert str(found) == "ibmap-hc(score=mpl, search=rounds)"
+    assert found.to_dict(DATA.names)["score"]["options"] == {
+        "prior_count": 1.0,
+        "expected_neighbours": 4.0,
+        "prior": None,
+    }
+    assert str(found) == "ibmap-hc(score=saturated, search=rounds)"

@@ -10,11 +10,11 @@ from ibmap import IBMAP, Checkpoint, Graph
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
 from ibmap.learners import ibmap_hc
-from ibmap.scores import SCORES, IBScore, MPLScore
+from ibmap.scores import SCORES, IBScore, SaturatedScore
 from ibmap.search import SEARCHES, Climb
 from tests.chains import noisy_chain
 from tests.engines.partitioned import data_of
-from tests.reference import mpl as twin
+from tests.reference import saturated as twin
 from tests.reference.tables import random_table
 
 #: scores whose evidence is not what a flip gains; only the climb takes them
@@ -29,7 +29,7 @@ TRUSTING = [search for search in SEARCHES if search != "climb"]  #: they trust g
 
 
 def bound(table: Any) -> Any:
-    return MPLScore().bind(MemoryEngine(data_of(*table)), None)
+    return SaturatedScore().bind(MemoryEngine(data_of(*table)), None)
 
 
 def total(codes: Any, cards: Any, edges: Any) -> float:
@@ -120,7 +120,7 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(
     assert [step[:4] for step in again.history] == [step[:4] for step in whole.history]
     assert again.score == pytest.approx(whole.score, rel=1e-12)
     with pytest.raises(RequestError, match="other options"):
-        ibmap_hc(data, score="mpl", search="climb", patience=7, checkpoint=file)
+        ibmap_hc(data, score="saturated", search="climb", patience=7, checkpoint=file)
 
 
 @pytest.mark.parametrize(("score", "search"), COMBINATIONS)
@@ -149,12 +149,12 @@ def test_a_search_that_the_score_cannot_drive_is_an_error(search: str) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"score": "bic"}, "unknown score 'bic'; there are ib, mpl"),
+        ({"score": "bic"}, "unknown score 'bic'; there are ib, pairwise"),
         ({"search": "random"}, "unknown search 'random'; there are climb, steepest, rounds"),
         ({"score": IBScore}, "is not a score"),
         ({"search": Climb}, "is not a search"),
-        ({"score": "mpl", "test": "bayesian"}, "asks no test"),
-        ({"score": "mpl", "search": "rounds", "patience": 3}, "'rounds' has none"),
+        ({"score": "saturated", "test": "bayesian"}, "asks no test"),
+        ({"score": "saturated", "search": "rounds", "patience": 3}, "'rounds' has none"),
         ({"test": "chi-square"}, "chi-square.* has none"),
         ({"test": "g-square", "score": "ib"}, "g-square.* has none"),
     ],

@@ -38,24 +38,26 @@ class Knowledge:
         """Return the pairs that are "required", or "forbidden"."""
         return [(self.names[i], self.names[j]) for (i, j), said in self.pairs.items() if said == kind]
 
-    def prior(self, otherwise: str | None, schema: "Schema") -> "float | NDArray[np.float64] | None":
-        """Return the prior that a test takes; ``otherwise`` is the option --prior, for all other pairs."""
+    def prior(
+        self, otherwise: str | None, schema: "Schema", usual: float = 0.5
+    ) -> "float | NDArray[np.float64] | None":
+        """Return the prior of pairs: by the option --prior, by single statements, else the usual one."""
         known = {pair: p for pair, p in self.pairs.items() if not isinstance(p, str)}
-        base = None if otherwise is None else prior_from(otherwise, schema)
+        base = None if otherwise is None else prior_from(otherwise, schema, usual)
         if not known:
             return base
         import numpy as np
 
         if base is not None and np.ndim(base):
             raise RequestError("--prior is a file and --knowledge holds priors: put them into one file")
-        matrix = np.full((schema.n_variables, schema.n_variables), 0.5 if base is None else base)
+        matrix = np.full((schema.n_variables, schema.n_variables), usual if base is None else base)
         for (i, j), p in known.items():
             matrix[i, j] = matrix[j, i] = p
         return matrix
 
 
-def prior_from(text: str, schema: "Schema") -> "float | NDArray[np.float64]":
-    """Return a number, or a matrix that holds 0.5 but for the pairs of a file with columns x, y, prior.
+def prior_from(text: str, schema: "Schema", usual: float = 0.5) -> "float | NDArray[np.float64]":
+    """Return a number, or a matrix of the pairs in a file with columns x, y, prior; others have ``usual``.
 
     Examples
     --------
@@ -69,7 +71,7 @@ def prior_from(text: str, schema: "Schema") -> "float | NDArray[np.float64]":
         pass
     import numpy as np
 
-    matrix = np.full((schema.n_variables, schema.n_variables), 0.5)
+    matrix = np.full((schema.n_variables, schema.n_variables), usual)
     for number, row in enumerate(_prior_rows(Path(text)), start=2):
         i, j = schema.indices((row["x"], row["y"]))
         if i == j:

@@ -191,6 +191,10 @@ class SearchOptions:
         str | None, typer.Option(metavar="NAME", help="What the search raises: {scores} [ib].")
     ] = None
     search: Annotated[str | None, typer.Option(metavar="NAME", help="How: {searches} [climb].")] = None
+    expected_neighbours: Annotated[
+        float | None,
+        typer.Option(metavar="C", help="Neighbours that a variable has a priori [learned from the data]."),
+    ] = None
     symmetry: Annotated[
         str | None,
         typer.Option(metavar="KIND", help="One end of an edge must choose it, or both: {symmetries}."),
@@ -253,8 +257,12 @@ class LearnerOptions(SearchOptions):
         from ibmap.learners.registry import LEARNERS, find_learner
 
         function, known = self.function(), read_knowledge(self.knowledge, schema)
-        if "test" in signature(function).parameters and self.asks_test():
+        arguments = signature(function).parameters
+        if "test" in arguments and self.asks_test():
             requested: dict[str, Any] = {"test": test.make(schema, known)}
+        elif "prior" in arguments:  # where no prior is given, the expected neighbours decide
+            prior = known.prior(test.prior, schema, usual=float("nan"))
+            requested = {"test": test.test, **test.given(), "prior": prior}
         else:
             requested = {"test": test.test, **test.given(), "prior": known.prior(test.prior, schema)}
             given = [name for name, value in requested.items() if value is not None]

@@ -82,6 +82,8 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     shown = found.first(top, 0)
     for x, y, log_xy, log_yx in shown:
         table.add_row(x, y, _posterior(log_xy, log_yx))
+        for stays, comes, _ in learned.stand_ins(x, y):
+            table.add_row(f"  or {stays}", comes, "", style="dim")
     if learned.graph.n_edges > len(shown):
         table.add_row(f"... and {learned.graph.n_edges - len(shown):,} more", "", "", style="dim")
     misses = found.first(0, near_misses)

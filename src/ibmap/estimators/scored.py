@@ -1,4 +1,4 @@
-"""IBMAP as a scikit-learn estimator: a score, and a search that raises it."""
+"""Learners that raise a score, as scikit-learn estimators: IBMAP and EvidenceMAP."""
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
@@ -11,11 +11,33 @@ from ibmap.engines import Engine
 from ibmap.estimators.base import StructureLearner
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
+from ibmap.learners.evidence_map import evidence_map
 from ibmap.learners.ibmap_hc import ibmap_hc
 from ibmap.results.learned import Learned, Step, frame
 
 
-class IBMAP(StructureLearner):
+class ScoredLearner(StructureLearner):
+    """What learners by score share: the fitted attributes."""
+
+    @property
+    def score_(self) -> float | None:
+        """The score of the network."""
+        return self.learned_.score
+
+    @property
+    def pair_scores_(self) -> NDArray[np.float64] | None:
+        """σ_ij."""
+        return self.learned_.pair_scores
+
+    @property
+    def history_(self) -> Any:
+        """The ascents, as a frame."""
+        steps = self.learned_.history
+        columns = {name: [step[k] for step in steps] for k, name in enumerate(Step._fields)}
+        return frame(columns, self.learned_.backend)
+
+
+class IBMAP(ScoredLearner):
     """Learn a Markov network from categorical data by IBMAP-HC, with a posterior for every edge.
 
     Parameters
@@ -23,7 +45,8 @@ class IBMAP(StructureLearner):
     test : IndependenceTest, str, callable or None
         Where posteriors come from; None is :class:`BayesianTest` with its defaults.
     score : Score, str or None
-        What is raised: "ib", the paper's score (None is the same), or "mpl", the marginal pseudo-likelihood.
+        What is raised: "ib", the paper's score (None is the same), or the log evidence of conditionals:
+        "pairwise", "saturated" (the marginal pseudo-likelihood) or "adaptive".
     search : Search, str or None
         How: "climb", the paper's (None is the same), "steepest" or "rounds".
     patience : int
@@ -121,19 +144,89 @@ class IBMAP(StructureLearner):
             checkpoint=self.checkpoint,
         )
 
-    @property
-    def score_(self) -> float | None:
-        """The score of the network."""
-        return self.learned_.score
 
-    @property
-    def pair_scores_(self) -> NDArray[np.float64] | None:
-        """σ_ij."""
-        return self.learned_.pair_scores
+class EvidenceMAP(ScoredLearner):
+    """Learn the Markov network of most evidence: the recommended learner; no option needs to be set.
 
-    @property
-    def history_(self) -> Any:
-        """The ascents, as a frame."""
-        steps = self.learned_.history
-        columns = {name: [step[k] for step in steps] for k, name in enumerate(Step._fields)}
-        return frame(columns, self.learned_.backend)
+    Every variable is modelled given its neighbours, by main effects or by a full table, whichever the data
+    prefer; the network is the one whose conditionals have most evidence, found by rounds and swaps.
+
+    Parameters
+    ----------
+    score : FamilyScore, str or None
+        Whose evidence is raised: "adaptive" (None is the same), "pairwise" or "saturated".
+    search : Search, str or None
+        How: "swaps" (None is the same), "rounds", "steepest" or "climb".
+    expected_neighbours : float or None
+        The number of neighbours that a variable has a priori; None learns it from the data.
+    prior : array of shape (n_variables, n_variables), float or None
+        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+    start, required, forbidden, missing, discretize, bins, engine, n_jobs, callback, checkpoint
+        As in :class:`IBMAP`.
+
+    Attributes
+    ----------
+    graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
+        As in every learner. The posterior of an edge averages over the graphs in which another variable
+        stands in for one of its ends: an edge that could as well be another one does not look certain.
+    score_, pair_scores_, history_
+        As in :class:`IBMAP`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> smoke = rng.integers(2, size=300)
+    >>> cough = smoke ^ (rng.random(300) < 0.2)
+    >>> net = EvidenceMAP().fit({"smoke": smoke, "cough": cough, "tea": rng.integers(2, size=300)})
+    >>> net.graph_.blanket("cough")
+    ('smoke',)
+    """
+
+    def __init__(
+        self,
+        *,
+        score: Any = None,
+        search: Any = None,
+        expected_neighbours: float | None = None,
+        prior: Any = None,
+        start: Graph | None = None,
+        required: Iterable[tuple[str, str]] = (),
+        forbidden: Iterable[tuple[str, str]] = (),
+        missing: str = "error",
+        discretize: str | None = None,
+        bins: int | Mapping[str, Any] | None = None,
+        engine: Any = None,
+        n_jobs: int | None = None,
+        callback: Callable[[Step], object] | None = None,
+        checkpoint: Checkpoint | str | PathLike[str] | None = None,
+    ) -> None:
+        self.score = score
+        self.search = search
+        self.expected_neighbours = expected_neighbours
+        self.prior = prior
+        self.start = start
+        self.required = required
+        self.forbidden = forbidden
+        self.missing = missing
+        self.discretize = discretize
+        self.bins = bins
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def _learn(self, engine: Engine) -> Learned:
+        return evidence_map(
+            engine,
+            score=self.score,
+            search=self.search,
+            expected_neighbours=self.expected_neighbours,
+            prior=self.prior,
+            start=self.start,
+            required=self.required,
+            forbidden=self.forbidden,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+            checkpoint=self.checkpoint,
+        )

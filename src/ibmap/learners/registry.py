@@ -9,8 +9,9 @@ from ibmap.errors import RequestError
 if TYPE_CHECKING:
     from ibmap.results.learned import Learned
 
-#: each is a function of (data, test) and keyword-only options that returns a ``Learned``; "mi" takes no test
+#: each is a function of (data, test) and keyword-only options that returns a ``Learned``; some take no test
 LEARNERS = {
+    "evidence-map": "ibmap.learners:evidence_map",
     "ibmap-hc": "ibmap.learners:ibmap_hc",
     "gsmn": "ibmap.learners:gsmn",
     "hhc-mn": "ibmap.learners:hhc_mn",

@@ -16,6 +16,7 @@ from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign
 from ibmap.scores import LocalScore
 
+LIKELY = 0.1  #: rivals with a smaller probability are not told
 LEVELS = 12  #: tables with more levels on a side are not drawn
 
 
@@ -76,6 +77,10 @@ class Explanation:
         Who was asked.
     required, forbidden : bool
         Whether the edge had to be there, or must not be there, whatever the data say.
+    over_rivals : float or None
+        Log posterior of the edge, averaged over graphs in which another variable stands in for one end.
+    rivals : sequence of (str, str, float)
+        Who would come at which end if the edge were not there, and with which probability.
     """
 
     x: str
@@ -90,10 +95,14 @@ class Explanation:
     test: str
     required: bool = False
     forbidden: bool = False
+    over_rivals: float | None = None
+    rivals: Sequence[tuple[str, str, float]] = ()
 
     @property
     def log_posterior(self) -> float | None:
-        """Log posterior of an edge: the mean of what the two ends say; None if the test has no posteriors."""
+        """Log posterior of an edge: over its rivals, or the mean of what both ends say; None if unknown."""
+        if self.over_rivals is not None:
+            return self.over_rivals
         logs = [view.numbers.get("log_dependent") for view in self.views]
         return None if None in logs else float(np.mean(logs))  # type: ignore[arg-type]
 
@@ -104,7 +113,16 @@ class Explanation:
             head += f" because the edge was {self._told}"
         if self.log_posterior is not None:
             head += f"; posterior of an edge: {probability(self.log_posterior)}"
-        return "\n".join([f"{head}.", *(view.sentence() for view in self.views), *self._search()])
+        views = [view.sentence() for view in self.views]
+        return "\n".join([f"{head}.", *views, *self._stand_ins(), *self._search()])
+
+    def _stand_ins(self) -> list[str]:
+        """Tell who could stand in for the edge."""
+        return [
+            f"Without this edge, {stays} would be adjacent to {comes}, with probability {share:.2g}."
+            for stays, comes, share in self.rivals
+            if share >= LIKELY
+        ]
 
     @property
     def _told(self) -> str:
@@ -152,6 +170,7 @@ class Explanation:
             "required": self.required,
             "forbidden": self.forbidden,
             "log_posterior": self.log_posterior,
+            "rivals": [list(rival) for rival in self.rivals],
             "views": [view.to_dict() for view in self.views],
             "flips": [step._asdict() for step in self.flips],
             "n_ascents": self.n_ascents,
@@ -196,7 +215,7 @@ def explain(
     Adding it now would change the score by -2.831.
     """
     counting = as_engine(data, engine)
-    schema, told = counting.schema, (learned.required, learned.forbidden)
+    schema = counting.schema
     i, j = schema.indices((x, y))
     if i == j:
         raise RequestError(f"X and Y are both {x!r}: name two different variables")
@@ -225,8 +244,20 @@ def explain(
         (schema.levels[i], schema.levels[j]),
         contingency(ask(counting, Questions.fixed(i, [j], ())), 0),
         label,
-        *({x, y} in map(set, edges) for edges in told),
+        required={x, y} in map(set, learned.required),
+        forbidden={x, y} in map(set, learned.forbidden),
+        **_over_rivals(learned, i, j),
     )
+
+
+def _over_rivals(learned: Learned, i: int, j: int) -> dict[str, Any]:
+    """Return the log posterior of an edge over its rivals, and these; nothing if nobody compared."""
+    pair = (min(i, j), max(i, j))
+    logs = learned.edge_table.of_pair.get(pair)
+    if learned.rivals is None or logs is None:
+        return {}
+    x, y = (learned.graph.names[v] for v in pair)
+    return {"over_rivals": sum(logs) / 2, "rivals": learned.rivals.get((x, y), ())}
 
 
 def bound_score(learned: Learned, engine: Engine, test: object = None) -> LocalScore | None:

@@ -1,6 +1,6 @@
 """What every learner returns, and how it is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,6 +10,8 @@ from ibmap.data import Schema
 from ibmap.graph import Graph
 from ibmap.results.edges import EdgeTable, edge_table
 from ibmap.results.provenance import Provenance
+
+CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could stand in
 
 
 class Step(NamedTuple):
@@ -50,6 +52,9 @@ class Learned:
         Edges that the search was told to keep in, or to keep out.
     known_edges : EdgeTable or None
         The edges with their posteriors where ``pair_scores`` is not at hand, as in a file.
+    rivals : mapping or None
+        By edge, who could stand in for it: (the end that stays, who would come, with which probability if the
+        edge were not there); None for learners that do not compare.
     """
 
     graph: Graph
@@ -65,6 +70,9 @@ class Learned:
     required: Sequence[tuple[str, str]] = field(default=(), repr=False)
     forbidden: Sequence[tuple[str, str]] = field(default=(), repr=False)
     known_edges: EdgeTable | None = field(default=None, repr=False)
+    rivals: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]] | None = field(
+        default=None, repr=False
+    )
 
     @property
     def learner(self) -> str:
@@ -85,6 +93,18 @@ class Learned:
     def edge_table(self) -> EdgeTable:
         """Edges and near misses, the most credible first; made when somebody first asks."""
         return self.known_edges or edge_table(self.graph, self.pair_scores)
+
+    def stand_ins(self, x: str, y: str) -> tuple[tuple[str, str, float], ...]:
+        """Return what could as well be an edge in place of (x, y): pairs, with the probability of each.
+
+        These are the rivals that would more probably than not come if the edge were not there, of edges that
+        are not certain.
+        """
+        edge = (x, y) if self.graph.index(x) < self.graph.index(y) else (y, x)
+        logs = self.edge_table.of_pair.get((self.graph.index(edge[0]), self.graph.index(edge[1])))
+        if not self.rivals or logs is None or sum(logs) / 2 > CERTAIN:
+            return ()
+        return tuple(rival for rival in self.rivals.get(edge, ()) if rival[2] >= 0.5)
 
     @cached_property
     def edges_frame(self) -> Any:

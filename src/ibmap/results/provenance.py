@@ -96,9 +96,10 @@ def described(kind: str, part: Any, names: tuple[str, ...]) -> dict[str, Any]:
     options = dict(vars(part)) if kind == "test" else dict(part.options())
     if np.ndim(options.get("prior", 0)):
         matrix = np.asarray(options["prior"])
-        pairs = np.argwhere(np.triu(matrix != 0.5, 1)).tolist()
+        unknown = np.isnan(matrix)  # where a score goes by the expected neighbours
+        pairs = np.argwhere(np.triu((matrix != 0.5) & ~unknown, 1)).tolist()
         listed = [[names[i], names[j], float(matrix[i, j])] for i, j in pairs]
-        options["prior"] = {"others": 0.5, "pairs": listed}
+        options["prior"] = {"others": None if unknown.any() else 0.5, "pairs": listed}
     return {"name": name, "options": options, "label": part.name}
 
 
@@ -116,7 +117,8 @@ def made(kind: str, found: Any, names: tuple[str, ...]) -> Any:
 
 def _matrix(prior: dict[str, Any], names: tuple[str, ...]) -> np.ndarray[Any, Any]:
     index = {name: i for i, name in enumerate(names)}
-    matrix = np.full((len(names), len(names)), float(prior["others"]))
+    others = np.nan if prior["others"] is None else float(prior["others"])
+    matrix = np.full((len(names), len(names)), others)
     for x, y, p in prior["pairs"]:
         matrix[index[x], index[y]] = matrix[index[y], index[x]] = float(p)
     return matrix

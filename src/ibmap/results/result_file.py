@@ -78,6 +78,9 @@ def result_content(
         "made_with": {"ibmap": __version__, "python": platform.python_version(), "numpy": version("numpy")},
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "near_misses": _near_misses(learned),
+        "rivals": None
+        if learned.rivals is None
+        else [[x, y, [list(one) for one in who]] for (x, y), who in learned.rivals.items()],
         "history": [list(step[1:]) for step in learned.history],
         "levels": {
             name: [str(level) for level in levels]
@@ -180,6 +183,7 @@ def result_of(found: dict[str, Any]) -> Result:
         required=_edges(found.get("required", []), graph),
         forbidden=_edges(found.get("forbidden", []), graph),
         known_edges=_known_edges(network, found["near_misses"]),
+        rivals=_rivals(found.get("rivals")),
     )
     return Result(learned, found)
 
@@ -209,6 +213,13 @@ def _known_edges(network: Network, near_misses: list[Any]) -> EdgeTable:
     other = np.array([row[2:] for row in missed], float).reshape(-1, 2)
     every = np.concatenate([graph.pairs[order], pairs]), np.concatenate([logs[order], other])
     return EdgeTable(graph.names, every[0], graph.n_edges, every[1])
+
+
+def _rivals(found: Any) -> dict[tuple[str, str], tuple[tuple[str, str, float], ...]] | None:
+    """Return who could stand in for each edge; None if the file does not say."""
+    if found is None:
+        return None
+    return {(str(x), str(y)): tuple((str(a), str(b), float(p)) for a, b, p in who) for x, y, who in found}
 
 
 def _edges(pairs: Any, graph: Graph) -> tuple[tuple[str, str], ...]:

@@ -1,19 +1,23 @@
 """How probable is this graph: local scores, which give searches rows of evidence."""
 
+from ibmap.scores.adaptive import AdaptiveScore
 from ibmap.scores.closure import Assertion, markov_blanket_closure
 from ibmap.scores.ib import IBScore
 from ibmap.scores.local_score import LocalScore, LocalScoreBase, Rows, Score, TableScore
-from ibmap.scores.mpl import MPLScore
+from ibmap.scores.pairwise import PairwiseScore
 from ibmap.scores.registry import SCORES, as_score
+from ibmap.scores.saturated import SaturatedScore
 
 __all__ = [
     "SCORES",
+    "AdaptiveScore",
     "Assertion",
     "IBScore",
     "LocalScore",
     "LocalScoreBase",
-    "MPLScore",
+    "PairwiseScore",
     "Rows",
+    "SaturatedScore",
     "Score",
     "TableScore",
     "as_score",

@@ -3,11 +3,19 @@
 from collections.abc import Callable
 
 from ibmap.errors import RequestError
+from ibmap.scores.adaptive import AdaptiveScore
 from ibmap.scores.ib import IBScore
 from ibmap.scores.local_score import Score
-from ibmap.scores.mpl import MPLScore
+from ibmap.scores.pairwise import PairwiseScore
+from ibmap.scores.saturated import SaturatedScore
 
-SCORES: dict[str, Callable[..., Score]] = {"ib": IBScore, "mpl": MPLScore}
+SCORES: dict[str, Callable[..., Score]] = {
+    "ib": IBScore,
+    "pairwise": PairwiseScore,
+    "saturated": SaturatedScore,
+    "adaptive": AdaptiveScore,
+}
+ALIASES = {"mpl": "saturated"}  #: other names that people know a score by
 
 
 def as_score(choice: object) -> Score:
@@ -16,11 +24,12 @@ def as_score(choice: object) -> Score:
     Examples
     --------
     >>> as_score("mpl").name
-    'mpl'
+    'saturated'
     """
     if choice is None:
         return IBScore()
     if isinstance(choice, str):
+        choice = ALIASES.get(choice, choice)
         if choice not in SCORES:
             raise RequestError(f"unknown score {choice!r}; there are {', '.join(SCORES)}")
         return SCORES[choice]()

@@ -101,14 +101,29 @@ class Gains:
         n = self.score.n
         return credibility(self.evidence, range(n), [self.blanket(x) for x in range(n)])
 
+    def revise(self) -> bool:
+        """Let the score learn its prior from the rows as they stand; tell whether it has changed."""
+        more = self.score.revised(self.evidence) if hasattr(self.score, "revised") else None
+        if more is None:
+            return False
+        self.evidence += more
+        np.fill_diagonal(self.evidence, 0.0)
+        self.values += (more * self.adjacency).sum(axis=1) / 2
+        self.choose(range(self.score.n))
+        return True
+
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint needs beside the flips."""
-        return {"n_tests": self.n_tests}
+        prior = {"prior": self.score.learned_prior} if hasattr(self.score, "learned_prior") else {}
+        return {"n_tests": self.n_tests, **prior}
 
     def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
         """Do the flips of a search that was saved, in any order: rows depend on blankets alone."""
         for x, y in flips:
             self.adjacency[x, y] = self.adjacency[y, x] = not self.adjacency[x, y]
+        if hasattr(self.score, "learned_prior") and self.score.learned_prior != saved.get("prior"):
+            self.score.learned_prior = saved["prior"]
+            self.score_rows(range(self.score.n))
         self.score_rows(v for pair in flips for v in pair)
         self.choose(range(self.score.n))
         self.n_tests = int(saved["n_tests"])

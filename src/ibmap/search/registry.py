@@ -7,8 +7,14 @@ from ibmap.search.climb import Climb
 from ibmap.search.rounds import Rounds
 from ibmap.search.running import Search
 from ibmap.search.steepest import Steepest
+from ibmap.search.swaps import Swaps
 
-SEARCHES: dict[str, Callable[..., Search]] = {"climb": Climb, "steepest": Steepest, "rounds": Rounds}
+SEARCHES: dict[str, Callable[..., Search]] = {
+    "climb": Climb,
+    "steepest": Steepest,
+    "rounds": Rounds,
+    "swaps": Swaps,
+}
 
 
 def as_search(choice: object, patience: int = 0) -> Search:

@@ -35,6 +35,7 @@ class Matching(Gains):
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         self._flipped: Counter[tuple[int, int]] = Counter()
         super().__init__(score, edges, locked)
+        self._locked = self.closed.copy()
 
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
         """Do rounds until there are ``limit`` flips; a round is never cut in two."""
@@ -45,19 +46,28 @@ class Matching(Gains):
                 for x, y in enumerate(self.partner)
                 if x < y and self.best[x] > TIE and self.partner[y] == x
             ]
-            self.finished = not pairs
+            self.finished = not (pairs or self.revise())
             self._count(pairs)
             flips += self.flip(pairs)
         return flips
 
+    def saved(self) -> dict[str, Any]:
+        """Return what a checkpoint needs beside the flips: how often pairs have flipped."""
+        return {**super().saved(), "flipped": [[x, y, n] for (x, y), n in self._flipped.items()]}
+
     def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
         """Do the flips of a search that was saved."""
-        self._count([(min(pair), max(pair)) for pair in flips])
+        self._count_from(Counter({(int(x), int(y)): int(n) for x, y, n in saved["flipped"]}))
         super().restore(flips, saved)
+
+    def _count_from(self, flipped: "Counter[tuple[int, int]]") -> None:
+        """Go on counting from here; pairs that have not flipped often are open again."""
+        self._flipped, self.closed = flipped, self._locked.copy()
+        self._count([])
 
     def _count(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Count flips; a pair that has flipped often enough is closed."""
         self._flipped.update(pairs)
-        for x, y in pairs:
+        for x, y in pairs or list(self._flipped):
             if self._flipped[x, y] >= MOST_FLIPS:
                 self.closed[x, y] = self.closed[y, x] = True

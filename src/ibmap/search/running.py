@@ -78,5 +78,5 @@ def require_additive(search: Search, score: LocalScore) -> None:
     if not score.additive:
         raise RequestError(
             f"search {search.name!r} needs an additive score, whose evidence is what a flip gains, and this "
-            "one is not: use search='climb', or score='mpl'"
+            "one is not: use search='climb', or score='saturated'"
         )

@@ -31,9 +31,11 @@ class Ascending(Gains):
         flips: list[Flip] = []
         while len(flips) < limit:
             x = first_best(self.best) if self.score.n else 0
-            self.finished = not (self.score.n and self.best[x] > TIE)
-            if self.finished:
-                break
+            if not (self.score.n and self.best[x] > TIE):
+                self.finished = not self.revise()
+                if self.finished:
+                    break
+                continue
             y = int(self.partner[x])
             flips += self.flip([(min(x, y), max(x, y))])
         return flips

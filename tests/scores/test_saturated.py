@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap.errors import RequestError
-from ibmap.scores import MPLScore
+from ibmap.scores import SaturatedScore
 from tests.engines.partitioned import ENGINES, MemoryEngine, data_of, with_wide_columns
-from tests.reference import mpl as twin
+from tests.reference import saturated as twin
 from tests.reference.tables import Table, categorical_tables, random_table
 
 
@@ -22,7 +22,7 @@ def blankets_of(n: int, seed: int) -> list[np.ndarray]:
 def assert_agrees(table: Table, engine: Any, seed: int, **options: float) -> None:
     codes, cards = table
     n, blankets = len(cards), blankets_of(len(cards), seed)
-    score = MPLScore(**options).bind(engine(data_of(codes, cards)), None)
+    score = SaturatedScore(**options).bind(engine(data_of(codes, cards)), None)
     a, c = options.get("prior_count", 0.5), options.get("expected_neighbours", 4.0)
     for given_blankets, rows in ((blankets, score.rows(range(n), blankets)), ([[]] * n, score.empty())):
         for x, blanket in enumerate(given_blankets):
@@ -55,7 +55,7 @@ def test_evidence_is_what_a_flip_gains(table: Table, seed: int) -> None:
     """The score is additive: Σ s changes by ±(t_xy + t_yx) / 2."""
     codes, cards = table
     n, blankets = len(cards), blankets_of(len(cards), seed)
-    score = MPLScore().bind(MemoryEngine(data_of(codes, cards)), None)
+    score = SaturatedScore().bind(MemoryEngine(data_of(codes, cards)), None)
     evidence = score.rows(range(n), blankets).evidence
     for x in range(n):
         for y in range(x + 1, n):
@@ -72,4 +72,4 @@ def test_evidence_is_what_a_flip_gains(table: Table, seed: int) -> None:
 @pytest.mark.parametrize("options", [{"prior_count": 0}, {"expected_neighbours": -1}, {"prior_count": "x"}])
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(RequestError, match="must be a positive number"):
-        MPLScore(**options).bind(MemoryEngine(data_of(np.zeros((2, 3), int), [2, 2])), None)
+        SaturatedScore(**options).bind(MemoryEngine(data_of(np.zeros((2, 3), int), [2, 2])), None)

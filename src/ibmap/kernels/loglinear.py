@@ -1,0 +1,343 @@
+"""x given its blanket as a log-linear model: fits, and the evidence for every other variable (SPEC 7).
+
+With r levels of x, the r - 1 log odds are linear in the levels of the blanket: θ d, one block of effects for
+every member. Levels are coded by orthonormal contrasts, so that an isotropic prior of the effects does not
+depend on which level is called the first. Everything is a sum over slices: their levels, and their counts.
+
+The names are those of the Laplace approximation: H is the negative Hessian of the log posterior at its mode,
+Λ the precision of the prior, U and I score and information of a variable that is not in the model.
+"""
+
+import math
+
+import numpy as np
+
+from ibmap.kernels.jit import allocating_kernel, allocating_part, inline
+from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
+
+STEPS = 50  #: of Newton's method, at most; five are usual
+CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
+
+
+@inline
+def contrast(level: int, column: int) -> float:
+    """Return an entry of orthonormal contrasts (Helmert's): a level against the mean of those before it."""
+    if level > column + 1:
+        return 0.0
+    scale = 1.0 / math.sqrt((column + 1.0) * (column + 2.0))
+    return (column + 1.0) * scale if level == column + 1 else -scale
+
+
+@allocating_part
+def design_of(code: IntTable, levels: Ints, members: Ints) -> FloatTable:
+    """Return a row for every slice: 1, and the contrasts of the level of every member."""
+    width = 1
+    for member in members:
+        width += levels[member] - 1
+    design = np.empty((code.shape[0], width))
+    for k in range(code.shape[0]):
+        design[k, 0] = 1.0
+        at = 1
+        for j in range(members.size):
+            for column in range(levels[members[j]] - 1):
+                design[k, at] = contrast(code[k, j], column)
+                at += 1
+    return design
+
+
+@inline
+def cholesky(matrix: FloatTable, n: int) -> float:
+    """Replace the lower triangle of a positive definite matrix by its factor. Returns the log determinant."""
+    log_det = 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            if i == j:
+                matrix[i, i] = math.sqrt(max(total, 1e-300))
+                log_det += math.log(max(total, 1e-300))
+            else:
+                matrix[i, j] = total / matrix[j, j]
+    return log_det
+
+
+@inline
+def solve_lower(factor: FloatTable, n: int, vector: Floats) -> None:
+    """Replace a vector v by L⁻¹ v."""
+    for i in range(n):
+        total = vector[i]
+        for k in range(i):
+            total -= factor[i, k] * vector[k]
+        vector[i] = total / factor[i, i]
+
+
+@inline
+def solve_upper(factor: FloatTable, n: int, vector: Floats) -> None:
+    """Replace a vector v by L⁻ᵀ v."""
+    for i in range(n - 1, -1, -1):
+        total = vector[i]
+        for k in range(i + 1, n):
+            total -= factor[k, i] * vector[k]
+        vector[i] = total / factor[i, i]
+
+
+@inline
+def log_posterior(
+    design: FloatTable, counts: FloatTable, theta: Floats, precision: Floats, share: FloatTable
+) -> float:
+    """Log posterior of θ, up to a constant; ``share`` becomes the probability of each level in each slice."""
+    n_levels, width = counts.shape[1], design.shape[1]
+    total = 0.0
+    for i in range(theta.size):
+        total -= 0.5 * precision[i] * theta[i] * theta[i]
+    for k in range(design.shape[0]):
+        for level in range(n_levels):
+            share[k, level] = 0.0
+        for a in range(n_levels - 1):
+            odds = 0.0
+            for j in range(width):
+                odds += theta[a * width + j] * design[k, j]
+            for level in range(a + 2):
+                share[k, level] += odds * contrast(level, a)
+        largest = share[k, 0]
+        for level in range(1, n_levels):
+            largest = max(largest, share[k, level])
+        norm = 0.0
+        for level in range(n_levels):
+            norm += math.exp(share[k, level] - largest)
+        log_norm = largest + math.log(norm)
+        for level in range(n_levels):
+            if counts[k, level] > 0.0:
+                total += counts[k, level] * (share[k, level] - log_norm)
+            share[k, level] = math.exp(share[k, level] - log_norm)
+    return total
+
+
+@allocating_part
+def moments_of(share: FloatTable) -> tuple[FloatTable, FloatTable]:
+    """Mean and covariance (row by row) of the contrasts of x in every slice."""
+    q = share.shape[1] - 1
+    mean, spread = np.zeros((share.shape[0], q)), np.zeros((share.shape[0], q * q))
+    for k in range(share.shape[0]):
+        for level in range(q + 1):
+            for a in range(max(level - 1, 0), q):
+                c = share[k, level] * contrast(level, a)
+                mean[k, a] += c
+                for b in range(max(level - 1, 0), q):
+                    spread[k, a * q + b] += c * contrast(level, b)
+        for a in range(q):
+            for b in range(q):
+                spread[k, a * q + b] -= mean[k, a] * mean[k, b]
+    return mean, spread
+
+
+@allocating_part
+def hessian(
+    design: FloatTable, counts: FloatTable, spread: FloatTable, precision: Floats, out: FloatTable
+) -> None:
+    """Fill the lower triangle of H."""
+    q, width = counts.shape[1] - 1, design.shape[1]
+    out[:] = 0.0
+    for k in range(design.shape[0]):
+        rows = 0.0
+        for level in range(q + 1):
+            rows += counts[k, level]
+        for a in range(q):
+            for b in range(a + 1):
+                w = rows * spread[k, a * q + b]
+                for i in range(width):
+                    wd = w * design[k, i]
+                    for j in range(i + 1 if a == b else width):
+                        out[a * width + i, b * width + j] += wd * design[k, j]
+    for i in range(precision.size):
+        out[i, i] += precision[i]
+
+
+@allocating_part
+def fit(
+    design: FloatTable,
+    counts: FloatTable,
+    precision: Floats,
+    theta: Floats,
+    share: FloatTable,
+    factor: FloatTable,
+) -> float:
+    """Find the mode θ by Newton's method; ``factor`` becomes the Cholesky factor of H. Returns log evidence.
+
+    A step is halved until it does not lower the log posterior, which is concave: there is one mode.
+    """
+    q, width = counts.shape[1] - 1, design.shape[1]
+    size = q * width
+    step, trial = np.empty(size), np.empty(size)
+    value = log_posterior(design, counts, theta, precision, share)
+    log_det = 0.0
+    for _ in range(STEPS):
+        mean, spread = moments_of(share)
+        hessian(design, counts, spread, precision, factor)
+        log_det = cholesky(factor, size)
+        for a in range(q):
+            for j in range(width):
+                step[a * width + j] = -precision[a * width + j] * theta[a * width + j]
+        for k in range(design.shape[0]):
+            for level in range(q + 1):
+                if counts[k, level] > 0.0:
+                    for a in range(q):
+                        r = counts[k, level] * (contrast(level, a) - mean[k, a])
+                        for j in range(width):
+                            step[a * width + j] += r * design[k, j]
+        solve_lower(factor, size, step)
+        gain = 0.0
+        for i in range(size):
+            gain += step[i] * step[i]
+        if gain < CLOSE:
+            break
+        solve_upper(factor, size, step)
+        length = 1.0
+        while length > 1e-8:
+            for i in range(size):
+                trial[i] = theta[i] + length * step[i]
+            found = log_posterior(design, counts, trial, precision, share)
+            if found >= value:
+                value = found
+                theta[:] = trial
+                break
+            length *= 0.5
+        else:
+            log_posterior(design, counts, theta, precision, share)
+            break
+    for i in range(size):
+        value += 0.5 * math.log(precision[i])
+    return value - 0.5 * log_det
+
+
+@allocating_part
+def evidence_outside(
+    design: FloatTable,
+    mean: FloatTable,
+    spread: FloatTable,
+    factor: FloatTable,
+    n_levels: int,
+    precision: float,
+    cells: IntTable,
+    begin: int,
+    end: int,
+) -> float:
+    """Return t of a variable that is not in the model, from its table with x: one Newton step from zero."""
+    q, width, r = mean.shape[1], design.shape[1], n_levels - 1
+    block = q * r
+    if block == 0:
+        return 0.0
+    score, inner = np.zeros(block), np.zeros((block, block))
+    cross = np.zeros((block, q * width))
+    for c in range(begin, end):
+        k, x, y, count = cells[0, c], cells[1, c], cells[2, c], cells[3, c]
+        for a in range(q):
+            u = count * (contrast(x, a) - mean[k, a])
+            for b in range(r):
+                score[a * r + b] += u * contrast(y, b)
+            for a2 in range(q):
+                w = count * spread[k, a * q + a2]
+                for b in range(r):
+                    wb = w * contrast(y, b)
+                    for j in range(width):
+                        cross[a * r + b, a2 * width + j] += wb * design[k, j]
+                    for b2 in range(r):
+                        inner[a * r + b, a2 * r + b2] += wb * contrast(y, b2)
+    for i in range(block):
+        solve_lower(factor, q * width, cross[i])
+    for i in range(block):
+        for j in range(i + 1):
+            total = inner[i, j]
+            for k in range(q * width):
+                total -= cross[i, k] * cross[j, k]
+            inner[i, j] = total
+        inner[i, i] += precision
+    log_det = cholesky(inner, block)
+    solve_lower(inner, block, score)
+    total = 0.0
+    for i in range(block):
+        total += score[i] * score[i]
+    return 0.5 * (total - log_det + block * math.log(precision))
+
+
+@allocating_part
+def evidence_inside(
+    theta: Floats, factor: FloatTable, q: int, width: int, first: int, r: int, precision: float
+) -> float:
+    """Return t of a member, from its effects and H⁻¹; it has r columns of the design, from ``first`` on."""
+    block, size = q * r, q * width
+    if block == 0:
+        return 0.0
+    parts, inner, effect = np.zeros((block, size)), np.empty((block, block)), np.empty(block)
+    for a in range(q):
+        for b in range(r):
+            parts[a * r + b, a * width + first + b] = 1.0
+            effect[a * r + b] = theta[a * width + first + b]
+            solve_lower(factor, size, parts[a * r + b])
+    for i in range(block):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(size):
+                total += parts[i, k] * parts[j, k]
+            inner[i, j] = total
+    log_det = cholesky(inner, block)  # of the block of H⁻¹: the inverse of A
+    solve_lower(inner, block, effect)
+    total = 0.0
+    for i in range(block):
+        total += effect[i] * effect[i]
+    return 0.5 * (total + log_det + block * math.log(precision))
+
+
+@allocating_kernel
+def loglinear_rows(
+    levels: Ints,
+    xs: Ints,
+    y: Ints,
+    y_start: Ints,
+    given: Ints,
+    given_start: Ints,
+    slice_start: Ints,
+    keys: Ints,
+    set_start: Ints,
+    sets: Ints,
+    start: Ints,
+    cells: Ints,
+    of_intercept: float,
+    of_effect: float,
+    outside: Floats,
+    inside: Floats,
+    values: Floats,
+) -> None:
+    """Answer a batch of rows: t of every table, t of every member, and the log evidence of every question.
+
+    ``keys`` are the levels of the given variables in every slice, ``sets`` slice, level of x and rows of
+    every set, as an engine answers; the precisions are those of the prior of intercepts and of effects.
+    """
+    first_key = 0
+    for q in range(xs.size):
+        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
+        n_slices = slice_start[q + 1] - slice_start[q]
+        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
+        first_key += members.size * n_slices
+        counts = np.zeros((n_slices, levels[x]))
+        for s in range(set_start[q], set_start[q + 1]):
+            counts[sets[0, s], sets[1, s]] = sets[2, s]
+        design = design_of(code, levels, members)
+        n_effects, width = levels[x] - 1, design.shape[1]
+        precision = np.full(n_effects * width, of_effect)
+        for a in range(n_effects):
+            precision[a * width] = of_intercept
+        theta, share = np.zeros(precision.size), np.empty((n_slices, levels[x]))
+        factor = np.empty((precision.size, precision.size))
+        values[q] = fit(design, counts, precision, theta, share, factor)
+        mean, spread = moments_of(share)
+        at = 1
+        for j in range(members.size):
+            r = levels[members[j]] - 1
+            inside[given_start[q] + j] = evidence_inside(theta, factor, n_effects, width, at, r, of_effect)
+            at += r
+        for t in range(y_start[q], y_start[q + 1]):
+            outside[t] = evidence_outside(
+                design, mean, spread, factor, levels[y[t]], of_effect, cells, start[t], start[t + 1]
+            )

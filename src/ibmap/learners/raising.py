@@ -1,0 +1,120 @@
+"""What learners by score share: what is known beforehand, the search step by step, and the result."""
+
+from collections.abc import Callable, Iterable
+from os import PathLike
+from time import perf_counter
+from typing import Any, cast
+
+import numpy as np
+
+from ibmap._parallel import n_threads
+from ibmap._types import Floats
+from ibmap.data import Schema
+from ibmap.engines import Source, as_engine
+from ibmap.errors import RequestError
+from ibmap.graph import Graph
+from ibmap.independence import IndependenceTest
+from ibmap.learners.checkpoint import Checkpoint, keeper_of
+from ibmap.results.learned import Learned, Step, learned_from
+from ibmap.results.provenance import Provenance
+from ibmap.scores import Score
+from ibmap.search import Running, Search
+
+Edges = Iterable[tuple[str, str]]
+Indices = list[tuple[int, int]]
+
+BATCH = 50_000_000  #: cells of the table that pass between two looks at the keyboard
+
+
+def raise_score(
+    data: Source,
+    provenance: Provenance,
+    *,
+    start: Graph | None = None,
+    required: Edges = (),
+    forbidden: Edges = (),
+    n_jobs: int | None = None,
+    callback: Callable[[Step], object] | None = None,
+    engine: Any = None,
+    checkpoint: Checkpoint | str | PathLike[str] | None = None,
+) -> tuple[Learned, Running]:
+    """Raise the score that is named in ``provenance`` by its search; return what was learned, and the search.
+
+    The other parameters are those of :func:`ibmap.learners.ibmap_hc`.
+    """
+    began = perf_counter()
+    score, search = cast(Score, provenance.score), cast(Search, provenance.search)
+    counting = as_engine(data, engine)
+    schema = counting.schema
+    edges, must, must_not = constraints(schema, start, required or (), forbidden or ())
+    locked = must + must_not
+    threads = min(n_threads(n_jobs), max(schema.n_variables, 1))
+    bound = score.bind(counting, cast(IndependenceTest | None, provenance.test), threads)
+    running = search.begin(bound, edges, locked)  # Algorithm 1, lines 1 and 2
+    history: list[Step] = []
+    keeper = keeper_of(checkpoint, schema, provenance, sorted(edges), sorted(locked))
+    finished = keeper.restore(running, history, schema.names) if keeper else False
+    batch = max(1, min(512, BATCH // max(1, schema.n_rows * schema.n_variables)))
+    stopped = False
+    while not (finished or stopped):  # lines 3 to 10
+        flips = running.advance(1 if callback else batch, batch)
+        finished = running.finished
+        for x, y, added, gain, value in flips:
+            history.append(Step(len(history) + 1, schema.names[x], schema.names[y], added, gain, value))
+            if callback and callback(history[-1]) in (True, np.True_):
+                stopped = True
+        if keeper:
+            keeper.save(running, history, schema.index, finished=finished, at_once=finished or stopped)
+    learned = learned_from(
+        schema,
+        running.pairs,
+        provenance,
+        n_tests=running.n_tests,
+        n_iter=len(history),
+        seconds=perf_counter() - began + (keeper.seconds if keeper else 0.0),
+        score=running.total,
+        pair_scores=read_only(running.pair_scores),
+        history=tuple(history),
+        required=_named(schema, must),
+        forbidden=_named(schema, must_not),
+    )
+    return learned, running
+
+
+def constraints(
+    schema: Schema, start: Graph | None, required: Edges, forbidden: Edges
+) -> tuple[Indices, Indices, Indices]:
+    """Return the edges to start from, the required and the forbidden ones, as indices."""
+    if start is not None and not isinstance(start, Graph):
+        raise RequestError(
+            f"start must be a Graph, not {type(start).__name__}: Graph(names, edges) makes one"
+        )
+    must, must_not = _pairs(schema, required, "required"), _pairs(schema, forbidden, "forbidden")
+    edges = _pairs(schema, start.edges if start is not None else (), "start")
+    for pairs, name in ((must, "required"), (edges, "in the start graph")):
+        if both := sorted(set(pairs) & set(must_not)):
+            x, y = (schema.names[i] for i in both[0])
+            raise RequestError(f"the edge between {x!r} and {y!r} is both {name} and forbidden")
+    return edges + must, must, must_not
+
+
+def _pairs(schema: Schema, edges: Edges, what: str) -> Indices:
+    pairs = []
+    for edge in edges:
+        if isinstance(edge, str) or len(tuple(edge)) != 2:
+            raise RequestError(f"{what} edges are pairs of names, not {edge!r}")
+        i, j = schema.indices(edge)
+        if i == j:
+            raise RequestError(f"a {what} edge needs two different variables, not {edge[0]!r} twice")
+        pairs.append((min(i, j), max(i, j)))
+    return pairs
+
+
+def _named(schema: Schema, pairs: Indices) -> tuple[tuple[str, str], ...]:
+    return tuple((schema.names[i], schema.names[j]) for i, j in dict.fromkeys(pairs))
+
+
+def read_only(array: Floats) -> Floats:
+    """Return the array, closed for writing."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,79 @@
+"""Adaptive conditionals: node by node, the data choose between pairwise and saturated (SPEC section 7)."""
+
+from math import log, log1p
+from typing import Any
+
+import numpy as np
+
+from ibmap.engines import Engine, Tables
+from ibmap.errors import RequestError
+from ibmap.scores.families import FamilyScore
+from ibmap.scores.local_score import Rows
+from ibmap.scores.pairwise import Pairwise
+from ibmap.scores.saturated import Saturated
+
+
+class AdaptiveScore(FamilyScore):
+    """A mixture of two families: s_x(B) = log[(1 - w) e^pairwise + w e^saturated].
+
+    Where the blanket has at most one member the two are one model with two priors; w is small so that the
+    pairwise prior decides there.
+
+    Parameters
+    ----------
+    saturated_share : float
+        w, the prior probability that x has saturated conditionals.
+    effect_variance : float
+        Prior variance of a log odds ratio, in the pairwise family.
+    prior_count : float
+        Of each level of x in each configuration, in the saturated family.
+    expected_neighbours : float or None
+        The number of neighbours that a variable has a priori; None lets the search learn it from the data.
+    prior : array or None
+        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+
+    Examples
+    --------
+    >>> AdaptiveScore().options()["saturated_share"]
+    0.01
+    """
+
+    name = "adaptive"
+
+    def __init__(
+        self,
+        *,
+        saturated_share: float = 0.01,
+        effect_variance: float = 1.0,
+        prior_count: float = 0.5,
+        expected_neighbours: float | None = 4.0,
+        prior: Any = None,
+    ) -> None:
+        self.saturated_share, self.effect_variance = saturated_share, effect_variance
+        self.prior_count, self.expected_neighbours, self.prior = prior_count, expected_neighbours, prior
+
+    def family(self, engine: Engine) -> "Adaptive":
+        """Return the family, bound to an engine."""
+        if not 0 < self.saturated_share < 1:
+            raise RequestError(f"saturated_share must lie between 0 and 1, not {self.saturated_share!r}")
+        families = Pairwise(self.effect_variance), Saturated(engine, self.prior_count)
+        return Adaptive(*families, self.saturated_share)
+
+
+class Adaptive:
+    """The mixture."""
+
+    def __init__(self, pairwise: Pairwise, saturated: Saturated, share: float) -> None:
+        self._families, self._logs = (pairwise, saturated), (log1p(-share), log(share))
+
+    def rows(self, tables: Tables) -> Rows:
+        """Return t_xy and s_x(B) for every question."""
+        one, other = (family.rows(tables) for family in self._families)
+        a, b = (self._logs[0] + one.values)[:, None], (self._logs[1] + other.values)[:, None]
+        now = np.logaddexp(a, b)
+        evidence = np.logaddexp(a + one.evidence, b + other.evidence) - now
+        asked = tables.answered()[0]
+        member = np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given
+        without = np.logaddexp(a - one.evidence, b - other.evidence)[member]
+        evidence[member] = now[member[0], 0] - without
+        return Rows(evidence, now[:, 0])

@@ -1,0 +1,156 @@
+r"""Families of conditionals: how x may depend on its blanket, as log evidence; and the scores made of them.
+
+A family has s_x(B), the log evidence (marginal likelihood) of x given its blanket, and the rows t_xy =
+s_x(B ∪ y) - s_x(B \\ y), all from the tables of one trip to the engine. A score adds the prior of edges.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ibmap._types import Floats, Ints
+from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.errors import RequestError
+from ibmap.independence import IndependenceTest
+from ibmap.scores.local_score import LocalScoreBase, Rows
+
+FIRST_GUESS = 4.0  #: neighbours that a variable is expected to have, before the data are looked at
+FEWEST = 0.25  #: and what an empty graph does not push below
+REVISIONS = 3  #: of that number, at most
+CLOSE = 0.05  #: a smaller change of its logarithm changes nothing
+
+
+class Family(Protocol):
+    """A family of conditionals, bound to an engine."""
+
+    def rows(self, tables: Tables) -> Rows:
+        """Return t_xy and s_x(B) for every question, without a prior of edges.
+
+        ``tables`` answer :meth:`Questions.rows`: x against all that is outside its blanket, given it.
+        """
+        ...
+
+
+class FamilyScore:
+    """A score that is made of a family and a prior of edges: subclass it, and write ``family``."""
+
+    name: str
+    uses_test = False
+
+    def options(self) -> Mapping[str, Any]:
+        """Return the options."""
+        return dict(vars(self))
+
+    def family(self, engine: Engine) -> Family:
+        """Return the family, bound to an engine."""
+        raise TypeError(f"{type(self).__name__} must define family(engine)")
+
+    def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "EvidenceScore":
+        """Bind the score to an engine; it asks no test."""
+        options = dict(self.options())
+        prior, neighbours = options.pop("prior", None), options.pop("expected_neighbours")
+        if neighbours is not None:
+            options["expected_neighbours"] = neighbours
+        for option, value in options.items():
+            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+                raise RequestError(f"{option} must be a positive number, not {value!r}")
+        return EvidenceScore(engine, self.family(engine), neighbours, prior)
+
+
+class EvidenceScore(LocalScoreBase):
+    """Evidence of a family and prior odds of edges.
+
+    Two conditionals of a pair say nearly the same, so each end counts with weight one half: the sum over x
+    is then the mean of both, plus one log prior odds for every edge.
+    """
+
+    def __init__(
+        self, engine: Engine, family: Family, expected_neighbours: float | None, prior: ArrayLike | None
+    ) -> None:
+        self.engine, self.n, self.family, self._prior = engine, engine.schema.n_variables, family, prior
+        most = REVISIONS if expected_neighbours is None else 0
+        self.learned_prior = [FIRST_GUESS if expected_neighbours is None else expected_neighbours, most]
+
+    @property
+    def learned_prior(self) -> list[float]:
+        """The number of neighbours that a variable is expected to have, and how often it may be revised."""
+        return [self._neighbours, self._revisions]
+
+    @learned_prior.setter
+    def learned_prior(self, values: Sequence[float]) -> None:
+        self._neighbours, self._revisions = float(values[0]), int(values[1])
+        self.prior_odds = log_prior_odds(self.n, self._neighbours, self._prior)  #: of all alike, or of each
+
+    def revised(self, evidence: Floats) -> Floats | None:
+        """Expect as many neighbours as the evidence says; return by how much t_xy changes, None if hardly.
+
+        Given all that was found, the mean posterior number of neighbours is the most likely prior.
+        """
+        if not self._revisions:
+            return None
+        before, odds = self.prior_odds, (evidence + evidence.T) / 2
+        posterior = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
+        found = max((posterior.sum() - posterior.trace()) / self.n, FEWEST)
+        close = abs(log(found / self._neighbours)) < CLOSE
+        self.learned_prior = (self._neighbours, 0) if close else (found, self._revisions - 1)
+        return None if close else self.prior_odds - before
+
+    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+        """Return t_xy with the prior odds, for each of some x, given its blanket: one trip."""
+        found = self.family.rows(ask(self.engine, Questions.rows(xs, blankets, self.n)))
+        odds = self.prior_odds if len(self.prior_odds) == 1 else self.prior_odds[list(xs)]
+        evidence = found.evidence + odds
+        evidence[np.arange(len(evidence)), list(xs)] = 0.0
+        return Rows(evidence, (found.values + self._prior_of(xs, blankets)) / 2)
+
+    def value(self, x: int, blanket: Ints) -> float:
+        """Return half of s_x(B) and of the prior of its edges."""
+        found = self.family.rows(ask(self.engine, Questions.fixed(x, (), blanket)))
+        return float(found.values[0] + self._prior_of([x], [blanket])[0]) / 2
+
+    def _prior_of(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
+        """Return the log prior odds of the edges of each blanket, added up."""
+        if len(self.prior_odds) == 1:
+            return np.array([len(blanket) * float(self.prior_odds[0, 0]) for blanket in blankets])
+        return np.array([self.prior_odds[x, blanket].sum() for x, blanket in zip(xs, blankets, strict=True)])
+
+
+def log_prior_odds(n: int, expected_neighbours: float, prior: ArrayLike | None = None) -> Floats:
+    """Return the log prior odds of an edge: from the neighbours that a variable is expected to have.
+
+    Parameters
+    ----------
+    n : int
+        Number of variables.
+    expected_neighbours : float
+        c: a pair is adjacent with probability c / n, one half at most.
+    prior : array of shape (n, n) or None
+        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+
+    Examples
+    --------
+    >>> log_prior_odds(8, 2.0).round(3)
+    array([[-1.099]])
+    """
+    share = min(expected_neighbours / max(n, 1), 0.5)
+    usual = log(share) - log(1 - share)
+    if prior is None:
+        return np.array([[usual]])
+    values = np.asarray(prior, np.float64)
+    if values.ndim == 0:
+        values = np.full((n, n), float(values))
+    if values.shape != (n, n):
+        raise RequestError(f"prior must be a number or a matrix of shape {(n, n)}, not {values.shape}")
+    known = ~np.isnan(values)
+    np.fill_diagonal(known, val=False)
+    if not ((values[known] > 0) & (values[known] < 1)).all():
+        raise RequestError("the prior of independence must lie strictly between 0 and 1")
+    odds = np.full((n, n), usual)
+    odds[known] = np.log1p(-values[known]) - np.log(values[known])
+    if not np.array_equal(odds, odds.T):
+        i, j = np.argwhere(odds != odds.T)[0]
+        raise RequestError(f"the prior of columns {i} and {j} differs from that of {j} and {i}")
+    return odds

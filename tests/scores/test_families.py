@@ -1,0 +1,131 @@
+"""Pairwise and adaptive conditionals: rows and values of slow twins, and what renaming must not change."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibmap.errors import RequestError
+from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
+from ibmap.scores.families import log_prior_odds
+from tests.engines.partitioned import ENGINES, MemoryEngine, data_of
+from tests.reference import loglinear, saturated
+from tests.reference.tables import Table, categorical_tables, random_table
+from tests.scores.test_saturated import blankets_of
+
+FAMILIES = [PairwiseScore, SaturatedScore, AdaptiveScore]
+
+
+def rows_of(score: Any, table: Table, blankets: Any, engine: Any = MemoryEngine) -> Any:
+    return score.bind(engine(data_of(*table)), None).rows(range(len(table[1])), blankets)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=8, deadline=None)
+@given(table=categorical_tables(max_rows=60, max_columns=5, missing=True), seed=st.integers(0, 99))
+def test_pairwise_rows_and_values_are_those_of_the_twin(engine: Any, table: Table, seed: int) -> None:
+    codes, cards = table
+    blankets = [blanket.tolist() for blanket in blankets_of(len(cards), seed)]
+    bound = PairwiseScore().bind(engine(data_of(codes, cards)), None)
+    rows = bound.rows(range(len(cards)), [np.array(blanket, int) for blanket in blankets])
+    for x, blanket in enumerate(blankets):
+        for y in range(len(cards)):
+            expected = 0.0 if y == x else loglinear.evidence(codes, cards, x, y, blanket)
+            assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+        value = loglinear.value(codes, cards, x, blanket)
+        assert rows.values[x] == pytest.approx(value, rel=1e-8, abs=1e-7)
+        assert bound.value(x, np.array(blanket, int)) == pytest.approx(value, rel=1e-8, abs=1e-7)
+
+
+def test_pairwise_options() -> None:
+    codes, cards = random_table(80, 4, 3, 0.0, seed=1)
+    blankets = blankets_of(4, 2)
+    rows = rows_of(PairwiseScore(effect_variance=3.0, expected_neighbours=1.0), (codes, cards), blankets)
+    for x, blanket in enumerate(blankets):
+        assert rows.values[x] == pytest.approx(loglinear.value(codes, cards, x, blanket.tolist(), 3.0, 1.0))
+
+
+@settings(max_examples=15, deadline=None)
+@given(table=categorical_tables(max_rows=80, max_columns=5), seed=st.integers(0, 99))
+def test_adaptive_is_the_mixture_of_both(table: Table, seed: int) -> None:
+    cards = table[1]
+    blankets = blankets_of(len(cards), seed)
+    rows = rows_of(AdaptiveScore(saturated_share=0.2), table, blankets)
+    odds = saturated.log_prior_odds(len(cards), 4.0)
+    one, other = rows_of(PairwiseScore(), table, blankets), rows_of(SaturatedScore(), table, blankets)
+    for x, blanket in enumerate(blankets):
+        prior = len(blanket) * odds
+        s = [np.log(0.8) + 2 * one.values[x] - prior, np.log(0.2) + 2 * other.values[x] - prior]
+        assert 2 * rows.values[x] - prior == pytest.approx(np.logaddexp(*s), rel=1e-9)
+        for y in set(range(len(cards))) - {x}:
+            t = [found.evidence[x, y] - odds for found in (one, other)]
+            sign = -1 if y in blanket else 1
+            changed = np.logaddexp(s[0] + sign * t[0], s[1] + sign * t[1])
+            expected = sign * (changed - np.logaddexp(*s)) + odds
+            assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("score", FAMILIES)
+@settings(max_examples=15, deadline=None)
+@given(table=categorical_tables(max_rows=80, max_columns=5), seed=st.integers(0, 99))
+def test_renaming_levels_changes_nothing(score: Any, table: Table, seed: int) -> None:
+    codes, cards = table
+    rng, blankets = np.random.default_rng(seed), blankets_of(len(cards), seed)
+    renamed = np.array([rng.permutation(card)[row] for row, card in zip(codes, cards, strict=True)])
+    one, other = rows_of(score(), table, blankets), rows_of(score(), (renamed, cards), blankets)
+    np.testing.assert_allclose(other.evidence, one.evidence, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(other.values, one.values, rtol=1e-9, atol=1e-7)
+
+
+@pytest.mark.parametrize("score", FAMILIES)
+def test_a_prior_for_each_pair(score: Any) -> None:
+    codes, cards = random_table(100, 5, 3, 0.0, seed=3)
+    prior = np.full((5, 5), np.nan)
+    prior[0, 1] = prior[1, 0] = 0.01
+    blankets = blankets_of(5, 1)
+    plain, told = (
+        rows_of(score(), (codes, cards), blankets),
+        rows_of(score(prior=prior), (codes, cards), blankets),
+    )
+    difference = told.evidence - plain.evidence
+    more = np.log(99.0) - log_prior_odds(5, 4.0)[0, 0]
+    assert difference[0, 1] == pytest.approx(more)
+    assert difference[1, 0] == pytest.approx(more)
+    assert np.abs(difference).sum() == pytest.approx(2 * abs(more))
+    joined = np.array([1 in blankets[0], 0 in blankets[1], False, False, False])
+    np.testing.assert_allclose(told.values - plain.values, np.where(joined, more / 2, 0.0))
+
+
+@pytest.mark.parametrize("score", FAMILIES)
+def test_odd_tables_have_finite_answers(score: Any) -> None:
+    """Separation, copies, constants, one row, more levels than rows, collinear blankets."""
+    a = np.arange(40) % 2
+    tables: list[Table] = [
+        (np.array([a, a, a, 1 - a, a * 0]), [2, 2, 2, 2, 1]),
+        (np.zeros((3, 1), int), [2, 1, 5]),
+        (np.array([np.arange(12), np.arange(12), np.arange(12) % 2]), [12, 15, 2]),
+    ]
+    for codes, cards in tables:
+        n = len(cards)
+        for blankets in ([np.empty(0, int)] * n, [np.setdiff1d(np.arange(n), x) for x in range(n)]):
+            rows = rows_of(score(), (codes, cards), blankets)
+            assert np.isfinite(rows.evidence).all()
+            assert np.isfinite(rows.values).all()
+
+
+@pytest.mark.parametrize(
+    ("score", "options", "words"),
+    [
+        (PairwiseScore, {"effect_variance": 0}, "effect_variance must be a positive number"),
+        (AdaptiveScore, {"saturated_share": 1.5}, "between 0 and 1"),
+        (AdaptiveScore, {"expected_neighbours": -1}, "expected_neighbours must be a positive number"),
+        (PairwiseScore, {"prior": 1.5}, "strictly between 0 and 1"),
+        (PairwiseScore, {"prior": np.ones((3, 3)) / 2}, "matrix of shape"),
+        (PairwiseScore, {"prior": np.array([[0.5, 0.2], [0.3, 0.5]])}, "differs from that of"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(score: Any, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(RequestError, match=words):
+        score(**options).bind(MemoryEngine(data_of(np.zeros((2, 3), int), [2, 2])), None)
