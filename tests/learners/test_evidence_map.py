@@ -151,7 +151,9 @@ def test_posterior_over_rivals_by_the_book() -> None:
     pairs = np.array([[0, 1], [0, 2]])
     blankets = [[1, 2], [0], [0], []]
     evidence = score.rows(range(4), [np.array(b, int) for b in blankets]).evidence
-    found = rivals(score, pairs, evidence)
+    adjacent = np.zeros((4, 4), bool)
+    adjacent[pairs[:, 0], pairs[:, 1]] = adjacent[pairs[:, 1], pairs[:, 0]] = True
+    found = rivals(score, adjacent, evidence)
     for k, (x, y) in enumerate(pairs.tolist()):
         odds = []
         for i, j in ((x, y), (y, x)):

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from ibmap.errors import RequestError
 from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
+from ibmap.scores.binary import BinaryRows
 from ibmap.scores.families import log_prior_odds
-from tests.engines.partitioned import ENGINES, MemoryEngine, data_of
+from tests.engines.partitioned import ENGINES, HiddenEngine, MemoryEngine, data_of
 from tests.reference import loglinear, saturated
 from tests.reference.tables import Table, categorical_tables, random_table
 from tests.scores.test_saturated import blankets_of
@@ -37,6 +38,25 @@ def test_pairwise_rows_and_values_are_those_of_the_twin(engine: Any, table: Tabl
         value = loglinear.value(codes, cards, x, blanket)
         assert rows.values[x] == pytest.approx(value, rel=1e-8, abs=1e-7)
         assert bound.value(x, np.array(blanket, int)) == pytest.approx(value, rel=1e-8, abs=1e-7)
+
+
+@pytest.mark.parametrize("score", FAMILIES)
+@pytest.mark.parametrize(("n_rows", "n"), [(1, 4), (70, 5), (300, 9), (700, 300)])
+def test_binary_rows_from_bits_are_those_from_tables(score: Any, n_rows: int, n: int) -> None:
+    rng = np.random.default_rng(n)
+    codes = rng.integers(0, 2, (n, n_rows))
+    codes[2:4] = codes[:2] ^ (rng.random((2, n_rows)) < 0.1)
+    cards = [2] * (n - 1) + [1]
+    codes[-1] = 0
+    blankets = [np.setdiff1d(rng.integers(0, n, 7 if n > 6 else 2), x) for x in range(min(n, 40))]
+    data = data_of(codes, cards)
+    assert BinaryRows.fits(MemoryEngine(data))
+    fast, slow = (
+        score().bind(engine(data), None, threads).rows(range(len(blankets)), blankets)
+        for engine, threads in ((MemoryEngine, 2), (HiddenEngine, 1))
+    )
+    np.testing.assert_allclose(fast.evidence, slow.evidence, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(fast.values, slow.values, rtol=1e-10, atol=1e-8)
 
 
 def test_pairwise_options() -> None:

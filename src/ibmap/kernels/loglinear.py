@@ -15,6 +15,7 @@ import numpy as np
 from ibmap.kernels.jit import allocating_kernel, allocating_part, inline
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
+SQRT_HALF = math.sqrt(0.5)
 STEPS = 50  #: of Newton's method, at most; five are usual
 CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
 
@@ -24,6 +25,8 @@ def contrast(level: int, column: int) -> float:
     """Return an entry of orthonormal contrasts (Helmert's): a level against the mean of those before it."""
     if level > column + 1:
         return 0.0
+    if column == 0:
+        return SQRT_HALF if level else -SQRT_HALF
     scale = 1.0 / math.sqrt((column + 1.0) * (column + 2.0))
     return (column + 1.0) * scale if level == column + 1 else -scale
 
@@ -138,7 +141,9 @@ def hessian(
 ) -> None:
     """Fill the lower triangle of H."""
     q, width = counts.shape[1] - 1, design.shape[1]
-    out[:] = 0.0
+    for i in range(precision.size):
+        for j in range(i + 1):
+            out[i, j] = 0.0
     for k in range(design.shape[0]):
         rows = 0.0
         for level in range(q + 1):
@@ -200,7 +205,8 @@ def fit(
             found = log_posterior(design, counts, trial, precision, share)
             if found >= value:
                 value = found
-                theta[:] = trial
+                for i in range(size):
+                    theta[i] = trial[i]
                 break
             length *= 0.5
         else:
@@ -289,6 +295,15 @@ def evidence_inside(
     return 0.5 * (total + log_det + block * math.log(precision))
 
 
+@allocating_part
+def precision_of(n_effects: int, width: int, of_intercept: float, of_effect: float) -> Floats:
+    """Return the precisions of the prior: those of the intercepts, and of all other effects."""
+    precision = np.empty(n_effects * width)
+    for i in range(precision.size):
+        precision[i] = of_effect if i % width else of_intercept
+    return precision
+
+
 @allocating_kernel
 def loglinear_rows(
     levels: Ints,
@@ -325,9 +340,7 @@ def loglinear_rows(
             counts[sets[0, s], sets[1, s]] = sets[2, s]
         design = design_of(code, levels, members)
         n_effects, width = levels[x] - 1, design.shape[1]
-        precision = np.full(n_effects * width, of_effect)
-        for a in range(n_effects):
-            precision[a * width] = of_intercept
+        precision = precision_of(n_effects, width, of_intercept, of_effect)
         theta, share = np.zeros(precision.size), np.empty((n_slices, levels[x]))
         factor = np.empty((precision.size, precision.size))
         values[q] = fit(design, counts, precision, theta, share, factor)

@@ -92,7 +92,8 @@ def merge_slices(code: IntTable, j: int, hashed: Hashes, slots: Ints, links: Int
     ``links`` are the first slice of every chain; the last slice, by the first; the slice after each, or -1.
     """
     head, tail, after = links[0], links[1], links[2]
-    slots[:] = np.int64(-1)
+    for i in range(slots.size):
+        slots[i] = -1
     n_merged, last = 0, np.uint64(slots.size - 1)
     for k in range(code.shape[0]):
         rest = hashed[k] - hash_term(j, code[k, j])

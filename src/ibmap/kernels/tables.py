@@ -48,16 +48,15 @@ def count_tables(
     """
     packed, sets, _, _ = records_of(context)
     start, cells, n = np.zeros(ys.size + 1, np.int64), np.empty((4, 4 * ys.size), np.int64), 0
-    slice_start, some_row, n_slice = np.zeros(xs.size + 1, np.int64), np.empty(64, np.int64), 0
+    slice_start, some_row, n_slice = np.zeros(xs.size + 1, np.int64), np.empty((1, 64), np.int64), 0
     set_start, rows, n_rows = np.zeros(xs.size + 1, np.int64), np.empty((3, 64), np.int64), 0
     for q in range(xs.size):
         x, known, mine = xs[q], given[given_start[q] : given_start[q + 1]], ys[y_start[q] : y_start[q + 1]]
         here, n_slices = more_slices_of(packed, sets, x, known, reached)
         n_sets = sets.child[2, n_slices]
-        while n_slice + n_slices > some_row.size:
-            some_row = np.concatenate((some_row, np.empty_like(some_row)))
+        some_row = with_place(some_row, n_slice + n_slices)
         for k in range(n_slices):
-            some_row[n_slice + k] = first_row(sets, here, k)
+            some_row[0, n_slice + k] = first_row(sets, here, k)
         n_slice += n_slices
         rows, n_rows = add_sets(sets, n_slices, rows, n_rows)
         slice_start[q + 1], set_start[q + 1] = slice_start[q] + n_slices, n_rows
@@ -84,7 +83,7 @@ def count_tables(
         start,
         without_rest(cells, n),
         slice_start,
-        some_row[:n_slice].copy(),
+        without_rest(some_row, n_slice)[0],
         set_start,
         without_rest(rows, n_rows),
     )

@@ -125,7 +125,9 @@ def with_place(columns: Ints, n: int) -> Ints:
     if n <= columns.shape[1]:
         return columns
     larger = np.empty((columns.shape[0], max(n, 2 * columns.shape[1])), np.int64)
-    larger[:, : columns.shape[1]] = columns
+    for i in range(columns.shape[0]):
+        for j in range(columns.shape[1]):
+            larger[i, j] = columns[i, j]
     return larger
 
 

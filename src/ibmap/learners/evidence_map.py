@@ -55,7 +55,7 @@ def evidence_map(
     said: dict[str, Any] = {} if score is None else {"score": by.name}
     said |= {} if search is None else {"search": how.name}
     said |= {} if expected_neighbours is None else {"expected_neighbours": expected_neighbours}
-    said |= {} if start is None else {"start": f"{start.n_edges} edges"}
+    said |= {"start": f"{start.n_edges} edges"} if isinstance(start, Graph) else {}
     learned, running = raise_score(
         data,
         Provenance("evidence-map", said, None, by, how),
@@ -91,7 +91,7 @@ def chosen_score(score: object, expected_neighbours: float | None, prior: Any) -
 def with_rivals(learned: Learned, running: Gains, score: FamilyScore) -> Learned:
     """Return what was learned with posteriors over rivals, and with the prior that was learned."""
     pairs = running.pairs
-    found = rivals(running.score, pairs, running.evidence)
+    found = rivals(running.score, running.adjacency, running.evidence, getattr(running, "compared", None))
     odds = (running.evidence + running.evidence.T) / 2
     against = np.where(running.adjacency, -odds, odds)
     for (x, y), log_odds in zip(pairs, found.log_odds, strict=True):

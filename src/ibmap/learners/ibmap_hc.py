@@ -80,6 +80,6 @@ def _said(score: Score, search: Search, start: Graph | None) -> dict[str, Any]:
     said: dict[str, Any] = {} if score.name == "ib" else {"score": score.name}
     if search.name != "climb":
         said["search"] = search.name
-    if start is not None:
+    if isinstance(start, Graph):
         said["start"] = f"{start.n_edges} edges"
     return said | {name: value for name, value in search.options().items() if value}

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 #: each is a function of (data, test) and keyword-only options that returns a ``Learned``; some take no test
 LEARNERS = {
-    "evidence-map": "ibmap.learners:evidence_map",
     "ibmap-hc": "ibmap.learners:ibmap_hc",
     "gsmn": "ibmap.learners:gsmn",
     "hhc-mn": "ibmap.learners:hhc_mn",
     "mi": "ibmap.learners:mutual_information",
+    "evidence-map": "ibmap.learners:evidence_map",
 }
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ibmap.engines import Engine, Tables
+from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.errors import RequestError
-from ibmap.scores.families import FamilyScore
+from ibmap.scores.binary import BinaryRows
+from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows
 from ibmap.scores.pairwise import Pairwise
 from ibmap.scores.saturated import Saturated
@@ -66,14 +67,25 @@ class Adaptive:
     def __init__(self, pairwise: Pairwise, saturated: Saturated, share: float) -> None:
         self._families, self._logs = (pairwise, saturated), (log1p(-share), log(share))
 
+    def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
+        """Return what makes rows of binary variables in memory."""
+        pairwise, saturated = self._families
+        return BinaryRows(engine, pairwise.precision, saturated.prior_count, n_threads)
+
     def rows(self, tables: Tables) -> Rows:
         """Return t_xy and s_x(B) for every question."""
-        one, other = (family.rows(tables) for family in self._families)
-        a, b = (self._logs[0] + one.values)[:, None], (self._logs[1] + other.values)[:, None]
-        now = np.logaddexp(a, b)
-        evidence = np.logaddexp(a + one.evidence, b + other.evidence) - now
         asked = tables.answered()[0]
-        member = np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given
-        without = np.logaddexp(a - one.evidence, b - other.evidence)[member]
-        evidence[member] = now[member[0], 0] - without
+        members = np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given
+        pairwise, saturated = self._families
+        return self.of_both(pairwise.rows(tables), saturated.rows(tables), members)
+
+    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+        """Return the rows of the mixture."""
+        a = (self._logs[0] + pairwise.values)[:, None]
+        b = (self._logs[1] + saturated.values)[:, None]
+        now = np.logaddexp(a, b)
+        evidence = np.logaddexp(a + pairwise.evidence, b + saturated.evidence) - now
+        row = members[0]
+        one, other = a[row, 0] - pairwise.evidence[members], b[row, 0] - saturated.evidence[members]
+        evidence[members] = now[row, 0] - np.logaddexp(one, other)
         return Rows(evidence, now[:, 0])

@@ -6,16 +6,19 @@ s_x(B ∪ y) - s_x(B \\ y), all from the tables of one trip to the engine. A sco
 
 from collections.abc import Mapping, Sequence
 from math import log
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ibmap._types import Floats, Ints
-from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
 from ibmap.errors import RequestError
 from ibmap.independence import IndependenceTest
-from ibmap.scores.local_score import LocalScoreBase, Rows
+from ibmap.scores.binary import BinaryRows
+from ibmap.scores.local_score import NONE, LocalScoreBase, Rows
+
+Members = tuple[Ints, Ints]  #: which row, and who
 
 FIRST_GUESS = 4.0  #: neighbours that a variable is expected to have, before the data are looked at
 FEWEST = 0.25  #: and what an empty graph does not push below
@@ -31,6 +34,14 @@ class Family(Protocol):
 
         ``tables`` answer :meth:`Questions.rows`: x against all that is outside its blanket, given it.
         """
+        ...
+
+    def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
+        """Return what makes rows of binary variables in memory."""
+        ...
+
+    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+        """Return the rows of this family, given those of the two that there are; ``members`` as indices."""
         ...
 
 
@@ -57,7 +68,7 @@ class FamilyScore:
         for option, value in options.items():
             if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
                 raise RequestError(f"{option} must be a positive number, not {value!r}")
-        return EvidenceScore(engine, self.family(engine), neighbours, prior)
+        return EvidenceScore(engine, self.family(engine), neighbours, prior, n_threads)
 
 
 class EvidenceScore(LocalScoreBase):
@@ -68,8 +79,15 @@ class EvidenceScore(LocalScoreBase):
     """
 
     def __init__(
-        self, engine: Engine, family: Family, expected_neighbours: float | None, prior: ArrayLike | None
+        self,
+        engine: Engine,
+        family: Family,
+        expected_neighbours: float | None,
+        prior: ArrayLike | None,
+        n_threads: int = 1,
     ) -> None:
+        fast = isinstance(engine, MemoryEngine) and BinaryRows.fits(engine)
+        self._binary = family.binary(cast(MemoryEngine, engine), n_threads) if fast else None
         self.engine, self.n, self.family, self._prior = engine, engine.schema.n_variables, family, prior
         most = REVISIONS if expected_neighbours is None else 0
         self.learned_prior = [FIRST_GUESS if expected_neighbours is None else expected_neighbours, most]
@@ -100,15 +118,23 @@ class EvidenceScore(LocalScoreBase):
 
     def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
         """Return t_xy with the prior odds, for each of some x, given its blanket: one trip."""
-        found = self.family.rows(ask(self.engine, Questions.rows(xs, blankets, self.n)))
+        found = self._found(xs, blankets)
         odds = self.prior_odds if len(self.prior_odds) == 1 else self.prior_odds[list(xs)]
         evidence = found.evidence + odds
         evidence[np.arange(len(evidence)), list(xs)] = 0.0
         return Rows(evidence, (found.values + self._prior_of(xs, blankets)) / 2)
 
+    def _found(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+        """Return the rows of the family: from bits in memory where that goes, else from tables."""
+        if self._binary is None:
+            return self.family.rows(ask(self.engine, Questions.rows(xs, blankets, self.n)))
+        sizes = [len(blanket) for blanket in blankets]
+        members = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([NONE, *blankets])
+        return self.family.of_both(*self._binary.rows(xs, blankets), members)
+
     def value(self, x: int, blanket: Ints) -> float:
         """Return half of s_x(B) and of the prior of its edges."""
-        found = self.family.rows(ask(self.engine, Questions.fixed(x, (), blanket)))
+        found = self._found([x], [np.asarray(blanket, np.int64)])
         return float(found.values[0] + self._prior_of([x], [blanket])[0]) / 2
 
     def _prior_of(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ibmap.engines import Engine, Tables
+from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.kernels.loglinear import loglinear_rows
-from ibmap.scores.families import FamilyScore
+from ibmap.scores.binary import VAGUE, BinaryRows
+from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows
-
-VAGUE = 0.02  #: precision of intercepts
 
 
 class PairwiseScore(FamilyScore):
@@ -52,7 +51,15 @@ class Pairwise:
     """Logistic conditionals; the variance of a log odds ratio is four times that of an effect."""
 
     def __init__(self, effect_variance: float) -> None:
-        self._precision = 4.0 / effect_variance
+        self.precision = 4.0 / effect_variance
+
+    def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
+        """Return what makes rows of binary variables in memory."""
+        return BinaryRows(engine, self.precision, 0.5, n_threads)
+
+    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+        """Return the pairwise rows."""
+        return pairwise
 
     def rows(self, tables: Tables) -> Rows:
         """Return t_xy and s_x(B) for every question."""
@@ -64,7 +71,7 @@ class Pairwise:
             *(asked.x, asked.y, asked.y_start, asked.given, asked.given_start),
             *(slices.start, slices.keys, slices.set_start, slices.sets),
             *(tables.start, tables.cells),
-            *(VAGUE, self._precision),
+            *(VAGUE, self.precision),
             *(outside, inside, values),
         )
         evidence = np.zeros((len(asked), len(tables.levels)))

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from ibmap._types import Floats
-from ibmap.engines import Engine, Tables
+from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.kernels.bayes_model import fill_table
 from ibmap.kernels.saturated import evidence_of_tables
-from ibmap.scores.families import FamilyScore
+from ibmap.scores.binary import BinaryRows
+from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows, spread_rows
 
 
@@ -50,10 +51,19 @@ class Saturated:
     """A Dirichlet-multinomial for every configuration of the blanket."""
 
     def __init__(self, engine: Engine, prior_count: float) -> None:
+        self.prior_count = prior_count
         distinct, self._kind = np.unique(engine.schema.cardinalities, return_inverse=True)
         self._rising = np.empty((len(distinct) + 1, engine.schema.n_rows + 1))  # log Γ(a + n) - log Γ(a)
         for parameter, row in zip([prior_count, *(prior_count * distinct)], self._rising, strict=True):
             fill_table(float(parameter), row)
+
+    def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
+        """Return what makes rows of binary variables in memory."""
+        return BinaryRows(engine, 4.0, self.prior_count, n_threads)
+
+    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+        """Return the saturated rows."""
+        return saturated
 
     def rows(self, tables: Tables) -> Rows:
         """Return t_xy and s_x(B) for every question; members are margins of the slices."""

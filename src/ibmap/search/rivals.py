@@ -8,6 +8,7 @@ included, and B the blanket of x, the log odds of the edge (x, y) seen from x ar
 which averages over all graphs that are one swap away. Both ends are averaged.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -25,43 +26,78 @@ class Rivals(NamedTuple):
     share: Floats  #: (edges, 2): with which probability, if the edge were not there
 
 
-def rivals(score: LocalScore, pairs: Ints, evidence: Floats) -> Rivals:
+class WithoutEdge(NamedTuple):
+    """What x would say if its neighbour y were gone."""
+
+    log_sum: float  #: log(1 + Σ_z e^{S_z}) over the variables outside its blanket
+    rival: int  #: the strongest of them, -1 if there is none
+    share: float  #: e^S of the strongest, as a share of that sum
+
+
+Compared = Mapping[tuple[int, int], WithoutEdge]
+
+
+def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compared | None = None) -> Rivals:
     """Compare every edge of a graph with the variables that could come in its place.
 
     Parameters
     ----------
     score : LocalScore
         Bound, and additive.
-    pairs : ndarray of shape (edges, 2)
+    adjacent : ndarray of bool, shape (variables, variables)
         The graph.
     evidence : ndarray of shape (variables, variables)
         t_xy given that graph.
+    compared : mapping or None
+        What a search has found out already, by (x, y).
     """
-    n = score.n
-    adjacent: Bools = np.zeros((n, n), bool)
-    adjacent[pairs[:, 0], pairs[:, 1]] = adjacent[pairs[:, 1], pairs[:, 0]] = True
-    odds, who = np.empty((len(pairs), 2)), np.full((len(pairs), 2), -1)
-    share = np.zeros((len(pairs), 2))
-    for side in (0, 1):
-        xs, ys = pairs[:, side], pairs[:, 1 - side]
-        for first in range(0, len(xs), max(n, 1)):
-            some = slice(first, first + n)
-            blankets = [
-                np.setdiff1d(np.flatnonzero(adjacent[x]), y) for x, y in zip(xs[some], ys[some], strict=True)
-            ]
-            rows = in_batches(score, xs[some].tolist(), blankets).evidence
-            for k, (x, y, row) in enumerate(zip(xs[some], ys[some], rows, strict=True), first):
-                outside = ~adjacent[x]
-                outside[x] = False
-                without = np.where(outside, row, -np.inf)
-                odds[k, side] = evidence[x, y] + _log_sum(evidence[x][outside]) - _log_sum(row[outside])
-                if outside.any():
-                    who[k, side] = int(np.argmax(without))
-                    share[k, side] = np.exp(without[who[k, side]] - _log_sum(row[outside]))
-    return Rivals(odds.mean(axis=1), who, share)
+    if compared is None:
+        compared = {
+            (x, y): without_edge(row, ~adjacent[x], x, y)
+            for x, y, row in rows_without(score, adjacent, adjacent)
+        }
+    pairs = np.argwhere(np.triu(adjacent))
+    now = {x: log_sum(evidence[x][outside_of(~adjacent[x], x)]) for x in np.unique(pairs).tolist()}
+    found = [[compared[x, y], compared[y, x]] for x, y in pairs.tolist()]
+    odds = [
+        [evidence[x, y] + now[x] - one.log_sum, evidence[y, x] + now[y] - other.log_sum]
+        for (x, y), (one, other) in zip(pairs.tolist(), found, strict=True)
+    ]
+    who = np.array([[each.rival for each in both] for both in found], np.int64).reshape(-1, 2)
+    share = np.array([[each.share for each in both] for both in found]).reshape(-1, 2)
+    return Rivals(np.array(odds).reshape(-1, 2).mean(axis=1), who, share)
 
 
-def _log_sum(logs: Floats) -> float:
+def rows_without(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[tuple[int, int, Floats]]:
+    """Yield x, y and t of x given its other neighbours, for both ends of some edges."""
+    xs, ys = np.nonzero(edges)
+    for first in range(0, len(xs), max(score.n, 1)):  # as many rows at a time as the graph has
+        some = slice(first, first + score.n)
+        blankets = []
+        for x, y in zip(xs[some], ys[some], strict=True):
+            blanket = np.flatnonzero(adjacent[x])
+            blankets.append(blanket[blanket != y])
+        rows = in_batches(score, xs[some].tolist(), blankets).evidence
+        yield from zip(xs[some].tolist(), ys[some].tolist(), rows, strict=True)
+
+
+def without_edge(row: Floats, not_adjacent: Bools, x: int, y: int) -> WithoutEdge:
+    """Sum up what x would say without its neighbour y; y itself is no rival."""
+    outside = np.flatnonzero(outside_of(not_adjacent, x))
+    if not len(outside):
+        return WithoutEdge(0.0, -1, 0.0)
+    total, best = log_sum(row[outside]), int(outside[np.argmax(row[outside])])
+    return WithoutEdge(total, best, float(np.exp(row[best] - total)))
+
+
+def outside_of(not_adjacent: Bools, x: int) -> Bools:
+    """Whether each variable is outside the blanket of x, and not x itself."""
+    outside = not_adjacent.copy()
+    outside[x] = False
+    return outside
+
+
+def log_sum(logs: Floats) -> float:
     """Return log(1 + Σ e^logs)."""
     top = max(float(logs.max(initial=0.0)), 0.0)
     return top + float(np.log(np.exp(-top) + np.exp(logs - top).sum()))

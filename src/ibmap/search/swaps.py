@@ -8,8 +8,8 @@ import numpy as np
 
 from ibmap._types import Floats
 from ibmap.scores import LocalScore
-from ibmap.scores.local_score import in_batches
 from ibmap.search.gains import first_best
+from ibmap.search.rivals import Compared, rows_without, without_edge
 from ibmap.search.rounds import Matching
 from ibmap.search.running import TIE, Flip, Pairs, require_additive
 
@@ -49,6 +49,7 @@ class Swaps:
 class Swapping(Matching):
     """Rounds and swaps that have begun."""
 
+    compared: Compared | None = None  #: every edge with its rivals, in the graph as it stands, if known
     _rows_before: dict[int, tuple[Floats, float]]  #: rows that have changed since a swap began
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
@@ -70,6 +71,8 @@ class Swapping(Matching):
         self._sweeps += 1
         swapped = self._sweep()
         self.finished = not swapped
+        if swapped:
+            self.compared = None
         return swapped
 
     def _sweep(self) -> list[Flip]:
@@ -86,19 +89,18 @@ class Swapping(Matching):
 
     def _candidates(self) -> list[Swap]:
         """Return, for both ends of every edge, the best rival, if the score should rise."""
-        xs, ys = np.nonzero(self.adjacency & ~self.closed)
-        found, n = [], self.score.n
-        for first in range(0, len(xs), n):  # as many rows at a time as the graph has
-            some = slice(first, first + n)
-            blankets = [b[b != y] for b, y in zip(map(self.blanket, xs[some]), ys[some], strict=True)]
-            rows = in_batches(self.score, xs[some].tolist(), blankets).evidence
-            self.n_tests += len(rows) * (n - 1)
-            for x, y, row in zip(xs[some].tolist(), ys[some].tolist(), rows, strict=True):
-                gains = (row + self.evidence[:, x]) / 2 + self.gain(x, y)
-                gains[self.adjacency[x] | self.closed[x]] = -np.inf
-                z = first_best(gains)
-                if gains[z] > TIE:
-                    found.append(Swap(float(gains[z]), x, y, z))
+        found, compared = [], {}
+        for x, y, row in rows_without(self.score, self.adjacency, self.adjacency):
+            self.n_tests += self.score.n - 1
+            compared[x, y] = without_edge(row, ~self.adjacency[x], x, y)
+            if self.closed[x, y]:
+                continue
+            gains = (row + self.evidence[:, x]) / 2 + self.gain(x, y)
+            gains[self.adjacency[x] | self.closed[x]] = -np.inf
+            z = first_best(gains)
+            if gains[z] > TIE:
+                found.append(Swap(float(gains[z]), x, y, z))
+        self.compared = compared
         return found
 
     def _swap(self, swap: Swap) -> list[Flip]:
