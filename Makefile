@@ -9,7 +9,7 @@ JOBS ?= 2
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow test-oldest lint docs bench clean
+.PHONY: demo test test-slow test-oldest lint docs bench quality clean
 
 demo: $(VENV)/.core
 	@echo "Learning; the first run compiles for a while."
@@ -52,6 +52,10 @@ docs: $(VENV)/.docs
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+
+# Hours; what is done is kept in benchmarks/results/quality.csv, and a second call goes on.
+quality: $(VENV)/.bench
+	$(BIN)/python benchmarks/quality.py --jobs $(JOBS)
 
 clean:
 	rm -rf $(VENV) $(OLDEST) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

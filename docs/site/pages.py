@@ -38,6 +38,7 @@ PAGES = [
     "docs/tutorial",
     "docs/design",
     "docs/glossary",
+    "docs/quality",
     "docs/reproduction",
     "CONTRIBUTING",
     "CHANGELOG",
