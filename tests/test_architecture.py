@@ -17,7 +17,7 @@ from ibmap.kernels import jit as _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "kernels", "_random", "_text", "_types", "_files", "_parallel"}
+FOUNDATIONS = {"errors", "kernels", "_random", "_text", "_types", "_files", "_folders", "_parallel"}
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "kernels": set(),
@@ -25,6 +25,7 @@ BELOW: dict[str, set[str]] = {
     "_types": set(),
     "_parallel": {"errors"},
     "_files": {"errors"},
+    "_folders": {"errors", "_files"},
     "_random": {"errors"},
     "_graph_parts": {"errors"},
 }
@@ -33,7 +34,7 @@ BELOW["data"] = FOUNDATIONS
 BELOW["engines"] = {"data"} | FOUNDATIONS
 BELOW["independence"] = {"engines", "graph"} | BELOW["engines"]
 BELOW["scores"] = {"independence"} | BELOW["independence"]
-BELOW["exchange"] = {"graph", "errors", "_files"}
+BELOW["exchange"] = {"graph", "errors", "_files", "_folders"}
 BELOW["search"] = {"scores"} | BELOW["scores"]
 BELOW["results"] = {"search", "exchange"} | BELOW["search"]
 BELOW["learners"] = {"results"} | BELOW["results"]

@@ -1,9 +1,23 @@
-"""Write a file whole or not at all, and never over another one by accident."""
+"""Write a file whole or not at all, under a name of its own, and never over another one by accident.
+
+A temporary file is made exclusively, never through a link, and is locked as long as its writer lives: what is
+not locked was left behind by a run that was killed, and is swept away by the next one.
+"""
 
 import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ibmap.errors import RequestError
+
+PREFIX, SUFFIX = ".ibmap-", ".tmp"
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_OLD = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_unfinished: dict[Path, None] = {}  #: files and folders to remove if this process must end at once
+_swept: set[Path] = set()  #: folders that this process has looked at
 
 
 def refuse_existing(path: Path, *, overwrite: bool) -> None:
@@ -15,21 +29,183 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
 
 
 def write_whole(path: Path, content: str | bytes, *, overwrite: bool = True) -> None:
-    """Write under a temporary name, then rename."""
+    """Write under a temporary name, then rename; into pipes and devices, at once."""
     refuse_existing(path, overwrite=overwrite)
-    temporary = path.with_name(f".ibmap-{os.getpid()}.tmp")
+    raw = encoded(content)
     try:
-        temporary.write_bytes(content if isinstance(content, bytes) else _encoded(content))
-        os.replace(temporary, path)
+        if path.exists() and not path.is_file():
+            path.write_bytes(raw)
+            return
+        if path.parent not in _swept:
+            sweep(path.parent)
+        with temporary(path.parent) as (file, name):
+            write_out(file, raw)
+            _put(name, path, overwrite=overwrite)
+    except FileExistsError:
+        refuse_existing(path, overwrite=overwrite)
+        raise
     except OSError as error:
         raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
-def _encoded(text: str) -> bytes:
+def encoded(content: str | bytes) -> bytes:
+    """Return what stands in the file."""
+    if isinstance(content, bytes):
+        return content
     try:
-        return text.encode("utf-8")
+        return content.encode("utf-8")
     except UnicodeEncodeError as error:
-        bad = text[error.start : error.end]
+        bad = content[error.start : error.end]
         raise RequestError(f"no text file can hold {bad!r}, an unpaired surrogate") from None
+
+
+def _put(name: Path, path: Path, *, overwrite: bool) -> None:
+    """Rename; without ``overwrite`` only if there is still nothing, also for somebody else at this moment."""
+    if overwrite:
+        os.replace(name, path)
+    else:
+        try:
+            os.link(name, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a disk without hard links
+            os.replace(name, path)
+    sync_folder(path.parent)
+
+
+@contextmanager
+def temporary(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Make a file under a name of its own, locked; what is left of it is removed at the end."""
+    file, name = _made(folder)
+    remember(name)
+    try:
+        yield file, name
+    finally:
+        if name in _unfinished:  # unless somebody else will rename it
+            forget(name)
+            with suppress(OSError):
+                name.unlink()
+        os.close(file)
+
+
+def _made(folder: Path) -> tuple[int, Path]:
+    while True:
+        name = folder / f"{PREFIX}{os.urandom(8).hex()}{SUFFIX}"
+        try:
+            file = os.open(name, _NEW, 0o666)
+        except FileExistsError:  # a file, or a link that somebody has put there
+            continue
+        lock(file)
+        if is_at(file, name):
+            return file, name
+        os.close(file)  # another run has swept it away before it was locked
+
+
+def write_out(file: int, raw: bytes) -> None:
+    """Write all of it, to the disk itself."""
+    rest = memoryview(raw)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+    os.fsync(file)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk, where the system can do that."""
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+# Locks: the system lets go of them when a process ends, however it ends; containers on one disk share them.
+
+
+def lock(file: int, *, wait: bool = True) -> bool:
+    """Lock an open file or folder; tell whether it is ours. Where there are no locks, it is."""
+    try:
+        import fcntl
+    except ImportError:  # not a Unix
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:  # a disk without locks
+        return wait
+    return True
+
+
+def is_at(file: int, name: Path) -> bool:
+    """Whether an open file is still the one of that name."""
+    try:
+        there = os.stat(name, follow_symlinks=False)
+    except OSError:
+        return False
+    return os.path.samestat(os.fstat(file), there)
+
+
+def sweep(folder: Path) -> None:
+    """Remove temporary files that nobody has locked: their runs were killed."""
+    _swept.add(folder)
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.startswith(PREFIX) and name.endswith(SUFFIX):
+                with suppress(OSError):
+                    _remove_unlocked(folder / name)
+
+
+def _remove_unlocked(name: Path) -> None:
+    file = os.open(name, _OLD)
+    try:
+        if stat.S_ISREG(os.fstat(file).st_mode) and lock(file, wait=False) and is_at(file, name):
+            name.unlink()
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def claimed(name: Path) -> Iterator[bool]:
+    """Claim a name for as long as the block runs; yields whether nobody else has.
+
+    The name is that of a temporary file: if this process is killed, the next one may claim it.
+    """
+    file = os.open(name, _OLD | os.O_CREAT, 0o666)
+    try:
+        mine = lock(file, wait=False) and is_at(file, name)
+        if mine:
+            remember(name)
+        try:
+            yield mine
+        finally:
+            if mine:
+                forget(name)
+                with suppress(OSError):
+                    name.unlink()
+    finally:
+        os.close(file)
+
+
+# A process that must end at once
+
+
+def remember(path: Path) -> None:
+    """Have a file or folder removed if this process must end before the result is there."""
+    _unfinished[path] = None
+
+
+def forget(path: Path) -> None:
+    """Let it stay, or somebody else remove it."""
+    _unfinished.pop(path, None)
+
+
+def abandon() -> None:
+    """Remove what is not finished: files, then the folders that were made for them."""
+    names = list(_unfinished)
+    for name in names:
+        with suppress(OSError):
+            name.unlink()
+    for name in sorted(names, key=lambda path: -len(path.parts)):
+        with suppress(OSError):
+            name.rmdir()

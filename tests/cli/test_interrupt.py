@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import polars as pl
@@ -94,4 +95,72 @@ def test_failure_between_the_files_leaves_none(survey, tmp_path, ibmap, monkeypa
     monkeypatch.setattr(os, "replace", full)
     ran = ibmap("learn", survey, "--out", tmp_path / "out")
     assert (ran.code, ran.err) == (1, "ibmap: error: No space left on device\n")
+    assert not (tmp_path / "out").exists()
+
+
+STUBBORN = """
+import sys, time
+from ibmap import learners
+from ibmap.cli import main
+
+def learn(*_, **__):
+    print("begun", file=sys.stderr, flush=True)
+    {}
+
+sys.modules["ibmap.learners.ibmap_hc"].ibmap_hc = learners.ibmap_hc = learn
+main()
+"""
+LOST = """
+    while True:
+        try:
+            time.sleep(0.01)
+        except KeyboardInterrupt:
+            pass
+"""
+TURNED = """
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        raise RuntimeError("release unlocked lock")
+"""
+LATE = """
+    import threading
+    threading.Thread(target=time.sleep, args=[60]).start()
+    time.sleep(60)
+"""
+DEAF = """
+    import ctypes
+    ctypes.CDLL(None).sleep(60), ctypes.CDLL(None).sleep(60)  # as LLVM: no step of Python in between
+"""
+
+
+@pytest.mark.parametrize("what", [LOST, TURNED, LATE, DEAF], ids=["lost", "turned", "late", "deaf"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_answered_within_a_second_whatever_becomes_of_it(survey, tmp_path, what, number):
+    out = tmp_path / "a" / "b"
+    command = [sys.executable, "-c", STUBBORN.format(what), "learn", str(survey), "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr.readline() == "begun\n"
+        assert out.is_dir()
+        sent = time.monotonic()
+        process.send_signal(number)
+        err = process.stderr.read()
+        assert process.wait(timeout=30) == 128 + number
+        assert time.monotonic() - sent < 2  # a second, and a busy machine
+    assert err == ("ibmap: interrupted\n" if number == signal.SIGINT else "ibmap: terminated\n")
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("moment", [1.5, 4.0])
+def test_an_interrupt_while_kernels_are_compiled(survey, tmp_path, moment):
+    command = [sys.executable, "-m", "ibmap.cli", "learn", str(survey), "--out", str(tmp_path / "out")]
+    cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=cold) as process:
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        err = process.stderr.read()
+        assert process.wait(timeout=30) == 130
+        assert time.monotonic() - sent < 2
+    assert err == "ibmap: interrupted\n"
     assert not (tmp_path / "out").exists()

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from ibmap import Graph
+from ibmap._files import claimed
 from ibmap.cli import screen
 from ibmap.cli.learn import FILES
 from ibmap.data import load
@@ -255,3 +256,61 @@ def test_a_score_and_a_search_go_all_the_way(ibmap, survey, tmp_path, search):
         "bootstrap", survey, "--score", "saturated", "--search", search, "--replicates", 5, "--out", out
     )
     assert ran.code == 0, ran.err
+
+
+def test_a_twin_is_refused_before_it_works_for_nothing(ibmap, survey, tmp_path):
+    out = tmp_path / "result"
+    out.mkdir()
+    with claimed(out / ".ibmap-graph.json.tmp"):
+        for more in ([], ["--force"]):
+            assert ibmap("learn", survey, "--out", out, *more).refuses("another run is writing to", out)
+        assert ibmap("bootstrap", survey, "--out", out, "--replicates", 2).code == 0  # other files
+    assert ibmap("learn", survey, "--out", out).code == 0
+    assert not [path for path in out.iterdir() if path.name.startswith(".")]
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(ibmap, survey, tmp_path, monkeypatch):
+    out = tmp_path / "result"
+    learning = sys.modules["ibmap.cli.learn"]
+    real = learning.result_files
+
+    def slow(result):
+        (out / "graph.json").write_text("somebody else's")
+        return real(result)
+
+    monkeypatch.setattr(learning, "result_files", slow)
+    assert ibmap("learn", survey, "--out", out).refuses("graph.json", "exists", "--force")
+    assert [path.name for path in out.iterdir()] == ["graph.json"]
+
+
+def test_a_report_of_an_older_result_does_not_stay_beside_a_new_one(ibmap, survey, tmp_path, monkeypatch):
+    out = tmp_path / "result"
+    assert ibmap("learn", survey, "--out", out).code == 0
+    monkeypatch.setattr("ibmap.report.page.available", lambda: False)
+    assert ibmap("learn", survey, "--out", out, "--force").code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["edges.csv", "graph.json", "result.json"]
+
+
+@pytest.mark.parametrize("verb", ["explain", "report", "convert", "evaluate", "plot", "learn"])
+def test_every_reader_finishes_what_a_killed_run_had_begun(ibmap, survey, tmp_path, verb):
+    out, new = tmp_path / "result", tmp_path / "new"
+    assert ibmap("learn", survey, "--out", out).code == 0
+    assert ibmap("learn", survey, "--out", new, "--forbid", "smoke,cough").code == 0
+    renames = {}
+    for k, name in enumerate(FILES):  # killed between two renames: the first file is new, the others are not
+        place = out / (name if k == 0 else f".ibmap-{k}.tmp")
+        place.write_bytes((new / name).read_bytes())
+        renames[f".ibmap-{k}.tmp"] = name
+    (out / ".ibmap-commit").write_text(json.dumps({"rename": renames, "remove": []}))
+    arguments = {
+        "explain": ["explain", out, "smoke", "cough"],
+        "report": ["report", out, "--force"],
+        "convert": ["convert", out, "-", "--to", "dot"],
+        "evaluate": ["evaluate", out / "graph.json", "--truth", new / "graph.json"],
+        "plot": ["plot", out, tmp_path / "net.png"],
+        "learn": ["learn", survey, "--start", out / "graph.json"],
+    }
+    assert ibmap(*arguments[verb]).code == 0
+    for name in FILES[:3]:
+        assert (out / name).read_bytes() == (new / name).read_bytes()
+    assert sorted(path.name for path in out.iterdir()) == sorted(FILES)

@@ -171,3 +171,14 @@ def test_empty_bins_are_no_levels() -> None:
 def test_labels_have_as_many_digits_as_tell_them_apart() -> None:
     edges = (1e6, 1e6 + 0.1, 1e6 + 0.2)
     assert interval_labels(edges) == ("[1000000, 1000000.1)", "[1000000.1, 1000000.2]")
+
+
+@pytest.mark.parametrize("method", ["equal-width", "quantile"])
+def test_a_range_beyond_the_largest_float_is_cut_as_any_other(method):
+    largest = np.finfo(float).max
+    values = np.array([-1.0, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.0])
+    huge = load({"x": values * largest, "y": [0, 1] * 4}, discretize=method, bins=4)
+    plain = load({"x": values, "y": [0, 1] * 4}, discretize=method, bins=4)
+    assert huge.codes.tolist() == plain.codes.tolist()
+    assert np.isfinite(huge.bin_edges["x"]).all()
+    assert huge.bin_edges["x"][0], huge.bin_edges["x"][-1] == (-largest, largest)

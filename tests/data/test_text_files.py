@@ -4,6 +4,8 @@ import gzip
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ibmap.data import load
 from ibmap.errors import DataError
@@ -119,7 +121,7 @@ def test_the_same_table_as_many_programs_write_it(tmp_path: Path, raw: bytes) ->
         (b'a,b\n1,"2\n3,4\n5,6\n', "t.csv"),
         (
             b'a,b,c\n"1,2,3\n4,5,6\n',
-            "line 2 of t.csv has 1 field where the header has 3: is a quote",
+            "line 2 of t.csv opens a quote that is never closed: is the file cut off",
         ),
         (b"a,b,c\n1,2,\n2,1,\n", "no value at all in 'c': drop the column$"),
         (b"\xff\xfea", "not UTF-8 text, nor UTF-16"),
@@ -134,3 +136,61 @@ def test_files_that_are_no_table(tmp_path: Path, raw: bytes, words: str) -> None
         with pytest.raises(DataError, match=words):
             load(path, missing="drop")
         assert load(path, missing="category").cardinalities.tolist() == [2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "row",
+    ['"x",{},{}', "x,{},{}", 'x,"{}",{}', 'x,{},"{}"', '"x","{}","{}"'],
+    ids=["a", "-", "b", "c", "all"],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r\r\n", "\r\r\r\n"], ids=repr)
+@pytest.mark.parametrize("blank", [False, True], ids=["dense", "blank lines"])
+def test_no_line_end_loses_a_row(tmp_path, row, end, blank):
+    path = tmp_path / "windows.csv"
+    rows = [row.format(a, b) for a, b in ((0, 1), (1, 1), (0, 1), (1, 0))]
+    lines = (
+        ["note,a,b", *rows, ""] if not blank else ["", "note,a,b", "", *rows[:2], "", "", *rows[2:], "", ""]
+    )
+    path.write_bytes(end.join(lines).encode())
+    data = load(path)
+    assert data.names == ("note", "a", "b")
+    assert data.levels == (("x",), (0, 1), (0, 1))
+    assert data.codes.tolist() == [[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 1, 0]]
+
+
+@given(st.data())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_rows_survive_any_mixture_of_quotes_and_line_ends(tmp_path, data):
+    ends = st.sampled_from(["\n", "\r\n", "\r\r\n", "\n\n", "\r\n\r\n"])
+    cell = st.sampled_from(["0", "1", '"0"', '"1"'])
+    rows = data.draw(st.lists(st.tuples(cell, cell, st.sampled_from(['"u"', "v", '"w\r\r\n"'])), min_size=1))
+    text = "a,b,c" + data.draw(ends) + "".join(",".join(row) + data.draw(ends) for row in rows)
+    path = tmp_path / "mixed.csv"
+    path.write_bytes(text.encode())
+    read = load(path)
+    plain = [[cell.strip('"').strip() for cell in row] for row in rows]
+    labels = [[str(read.levels[j][code]).strip() for j, code in enumerate(row)] for row in read.codes.T]
+    assert labels == plain
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b'a,b\n1,23\n4,"56', "line 3 of t.csv opens a quote that is never closed"),
+        (b'a,b\n1,"23"\n4,"56', "line 3 of t.csv opens a quote that is never closed"),
+        (b'a,b\n1,"23"\n"4', "line 3 of t.csv opens a quote that is never closed"),
+        (b'a,b\r1,2\n3,"4"\n', "line 1 of t.csv holds a carriage return"),
+        (b"a,b\r1,2\n3,4\n", "line 1 of t.csv holds a carriage return"),
+        (b'a,b\n"1"2,3\n1,2\n', "line 2 of t.csv goes on behind a closing quote"),
+        (
+            b'"' + b"n" * 200_000 + b'",b\n1,2\n3,4\n',
+            "the first line of t.csv has a field of more than 131,072",
+        ),
+        (b'a,b\n"' + b"v" * 200_000 + b'",2\n3,4\n', "line 2 of t.csv has a field of more than 131,072"),
+    ],
+)
+def test_text_that_cannot_be_read_whole_is_refused(tmp_path, raw, words):
+    path = tmp_path / "t.csv"
+    path.write_bytes(raw)
+    with pytest.raises(DataError, match=words):
+        load(path)

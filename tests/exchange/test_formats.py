@@ -159,6 +159,14 @@ def test_learners_and_estimators_bring_their_posteriors(tmp_path):
 
 # Bad input
 
+GRAPHML = (
+    '<graphml><graph edgedefault="{}"><node id="a"/><node id="b"/>'
+    '<edge source="a" target="b" {}/></graph></graphml>'
+)
+GEXF = (
+    '<gexf><graph><nodes><node id="a"/><node id="b"/></nodes>'
+    '<edges><edge source="a" target="b" type="{}"/></edges></graph></gexf>'
+)
 BAD = [
     ("json", '{"variables": ["a"', "the text is damaged"),
     ("json", "[1, 2]", 'expected {"variables"'),
@@ -170,8 +178,12 @@ BAD = [
     ("graphml", "<gexf/>", "the outermost element is <gexf>"),
     ("graphml", "<graphml/>", "no <graph> in <graphml>"),
     ("graphml", '<graphml><graph edgedefault="directed"/></graphml>', "directed"),
+    ("graphml", GRAPHML.format("directed", ""), "directed"),
+    ("graphml", GRAPHML.format("undirected", 'directed="true"'), "directed"),
+    ("graphml", GRAPHML.format("undirected", 'directed="1"'), "directed"),
     ("graphml", "<graphml><graph><node/></graph></graphml>", "lacks its id"),
     ("gexf", '<gexf><graph defaultedgetype="directed"/></gexf>', "directed"),
+    ("gexf", GEXF.format("directed"), "directed"),
     ("gexf", '<gexf><graph><edge source="a" target="b"/></graph></gexf>', "does not exist"),
     ("dot", "digraph { a -> b }", "directed"),
     ("dot", "graph { a -> b }", "directed"),
@@ -197,6 +209,14 @@ def test_bad_text(form, text, words):
         loads(text, form)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [("graphml", GRAPHML.format("directed", 'directed="false"')), ("gexf", GEXF.format("undirected"))],
+)
+def test_edges_that_say_that_they_have_no_direction(form, text):
+    assert loads(text, form).graph.edges == (("a", "b"),)
 
 
 def test_dot_of_other_hands():

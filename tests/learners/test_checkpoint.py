@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, FunctionTest, Graph, load
-from ibmap.errors import DataError, RequestError
+from ibmap.errors import DataError, DataWarning, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.learners.checkpoint import Keeper
 from ibmap.search.climb import Climbing
@@ -210,3 +210,22 @@ def test_other_tables_other_options_and_other_files_are_refused(tmp_path):
         ibmap_hc(data, checkpoint=tmp_path / "no" / "search")
     with pytest.raises(RequestError, match="is a folder"):
         ibmap_hc(data, checkpoint=tmp_path)
+
+
+def test_a_search_that_cannot_be_saved_says_so_once_and_goes_on(tmp_path, monkeypatch):
+    data, savings = noisy_chain(12, 300), []
+
+    def full(file):
+        savings.append(file)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.warns(DataWarning, match="goes on, but is not saved: .*No space left") as caught:
+            found = ibmap_hc(
+                data, checkpoint=Checkpoint(tmp_path / "saved", every=0), callback=lambda _: None
+            )
+    assert len(savings) > 1
+    assert len(caught) == 1
+    same(found, ibmap_hc(data))
+    assert os.listdir(tmp_path) == []

@@ -15,6 +15,7 @@ from ibmap.cli.demo import demo
 from ibmap.cli.evaluate import evaluate
 from ibmap.cli.explain import explain
 from ibmap.cli.groups import Verb, expanded
+from ibmap.cli.interrupts import leave, say_interrupted
 from ibmap.cli.learn import learn
 from ibmap.cli.messages import arguments_of, in_options
 from ibmap.cli.optimize import optimize
@@ -39,14 +40,23 @@ class Verbs(TyperGroup):
         except BrokenPipeError:  # the reader has seen enough; typer knows what to do
             raise
         except (IbmapError, OSError) as error:
+            leave()  # if a signal was heard, the error is a part of the end
             say("error", self._in_options(ctx, _words(error)))
             raise typer.Exit(1) from None
         except MemoryError:
             say("error", "not enough memory for this table")
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            sys.stderr.write("ibmap: interrupted\n")
+            say_interrupted()
             raise typer.Exit(130) from None
+
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        """Read the arguments; Ctrl-C is answered meanwhile as it always is."""
+        try:
+            return super().make_context(*arguments, **more)
+        except KeyboardInterrupt:
+            say_interrupted()
+            sys.exit(130)
 
     def _warn(self, ctx: Any, message: Warning | str, kind: type[Warning]) -> None:
         if issubclass(kind, DataWarning):

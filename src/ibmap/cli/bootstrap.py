@@ -73,7 +73,7 @@ def bootstrap(
         text = json.dumps(content, ensure_ascii=False)
         if output.out is not None:
             texts = found.support().write_csv(), text + "\n"
-            write_together(output.out, dict(zip(FILES, texts, strict=True)))
+            write_together(output.out, dict(zip(FILES, texts, strict=True)), overwrite=output.force)
     if output.as_json:
         typer.echo(text)
     else:

@@ -50,8 +50,10 @@ def convert(
 def read_network(path: Path, form: str | None = None) -> "Network":
     """Read a network from a file of any format, or from the folder that a verb wrote."""
     from ibmap import exchange
+    from ibmap._folders import settle
 
     if path.is_dir():
+        settle(path)
         found = next((path / name for name in IN_FOLDERS if (path / name).is_file()), None)
         if found is None:
             raise RequestError(f"there is no network in {str(path)!r}: ibmap learn --out DIR writes one")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import output, screen, startup
-from ibmap.cli.learn import PAGE, graph_text, result_files, where_to_look
+from ibmap.cli.learn import FILES, PAGE, graph_text, result_files, where_to_look
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
@@ -29,7 +29,7 @@ def demo(
     startup.import_numba()
     from ibmap.results.result_file import result_of_learned
 
-    with output.output_folder(out):
+    with output.output_folder(out, FILES):
         with screen.progress() as callback:
             world, found = learn_world(callback)  # first, so that the seconds of the other hold no compiling
             table, cancer = learn_cancer(callback)
@@ -38,7 +38,7 @@ def demo(
             "world-truth.json": world.graph.to_json() + "\n",
             "world-graph.json": graph_text(found[-1]),
         }
-        output.write_together(out, files)
+        output.write_together(out, files, stale=FILES)
     console = screen.console()
     show_cancer(console, cancer)
     show_world(console, world, found)

@@ -72,15 +72,28 @@ def prior_from(text: str, schema: "Schema", usual: float = 0.5) -> "float | NDAr
     import numpy as np
 
     matrix = np.full((schema.n_variables, schema.n_variables), usual)
+    said: dict[Pair, float] = {}
     for number, row in enumerate(_prior_rows(Path(text)), start=2):
         i, j = schema.indices((row["x"], row["y"]))
+        where = f"{text!r}, line {number}"
         if i == j:
-            raise RequestError(f"{text!r}, line {number}: a pair needs two different variables")
-        try:
-            matrix[i, j] = matrix[j, i] = float(row["prior"])
-        except ValueError:
-            raise RequestError(f"{text!r}, line {number}: {row['prior']!r} is not a probability") from None
+            raise RequestError(f"{where}: a pair needs two different variables")
+        p = _probability(row["prior"], where)
+        before = said.setdefault((min(i, j), max(i, j)), p)
+        if before != p:
+            raise RequestError(f"{where}: {row['x']!r} and {row['y']!r} have the prior {before:g} and {p:g}")
+        matrix[i, j] = matrix[j, i] = p
     return matrix
+
+
+def _probability(cell: str, where: str) -> float:
+    try:
+        p = float(cell)
+    except ValueError:
+        p = -1.0
+    if not 0 < p < 1:
+        raise RequestError(f"{where}: {cell!r} is not a probability between 0 and 1")
+    return p
 
 
 def _prior_rows(path: Path) -> list[dict[str, Any]]:

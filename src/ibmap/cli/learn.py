@@ -44,7 +44,7 @@ def learn(
             learned = learning(engine, callback)
         if out is not None:
             files = result_files(result_of_learned(learned, engine, about))
-            write_together(out, files)
+            write_together(out, files, overwrite=output.force, stale=FILES)
     show(learned, output.as_json, top)
     if out is not None and not output.as_json:
         console = screen.console()

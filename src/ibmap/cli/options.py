@@ -343,8 +343,10 @@ class Learning:
 
 def read_graph(path: Path) -> "Graph":
     """Read a graph that an earlier run wrote."""
+    from ibmap._folders import settle
     from ibmap.graph import Graph
 
+    settle(path.parent)
     try:
         return Graph.from_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -23,9 +23,11 @@ def report(
 ) -> None:
     """Write the report of a result."""
     from ibmap._files import refuse_existing
+    from ibmap._folders import settle
     from ibmap.report.page import require_bokeh
 
     folder = result if result.is_dir() else result.parent
+    settle(folder)
     target = out or folder / "report.html"
     refuse_existing(target, overwrite=force)
     require_bokeh()

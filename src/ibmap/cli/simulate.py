@@ -102,7 +102,7 @@ def _simulate(kind: str, draw: Callable[[], tuple["World", dict[str, Any]]], opt
         raise RequestError(f"--format must be {either(FORMATS)}, not {options.form!r}")
     startup.import_numba()
     out, name = options.out, f"data.{options.form}"
-    with output.output_folder(out, (name, TRUTH), options.force):
+    with output.output_folder(out, (TRUTH, name), options.force):
         began = perf_counter()
         world, settings = draw()
         seconds = perf_counter() - began
@@ -111,7 +111,9 @@ def _simulate(kind: str, draw: Callable[[], tuple["World", dict[str, Any]]], opt
         provenance = {"world": kind, **size, **settings, "ibmap": __version__}
         truth = {"variables": world.graph.names, "edges": world.graph.edges, "provenance": provenance}
         text = json.dumps(truth, ensure_ascii=False)
-        output.write_together(out, {name: _data_file(world, options.form), TRUTH: text + "\n"})
+        files = {name: _data_file(world, options.form), TRUTH: text + "\n"}
+        stale = [f"data.{form}" for form in FORMATS]  # of an older world
+        output.write_together(out, files, overwrite=options.force, stale=stale)
     if options.as_json:
         typer.echo(text)
         return

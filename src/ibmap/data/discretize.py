@@ -114,7 +114,8 @@ def equal_width_edges(values: NDArray[Any], k: int) -> Edges:
     (0.5, 1.5, 2.5, 3.5, 4.5)
     """
     low, high = float(values.min()), float(values.max())
-    edges = np.unique(np.linspace(low, high, k + 1)).tolist()
+    half = 0.5 if high - low == np.inf else 1.0  # a range that no float holds
+    edges = np.unique(np.linspace(low * half, high * half, k + 1) / half).tolist()
     return tuple(edges) if len(edges) > 1 else (low, high)  # a constant column: one bin
 
 
@@ -129,7 +130,8 @@ def quantile_edges(values: NDArray[Any], k: int) -> Edges:
     (0.0, 1.0, 2.75, 9.0)
     """
     values = np.sort(values.astype(np.float64))
-    return (*_left_ends(values, k), float(values[-1]))
+    half = 0.5 if float(values[-1]) - float(values[0]) == np.inf else 1.0  # a range that no float holds
+    return (*(end / half for end in _left_ends(values * half, k)), float(values[-1]))
 
 
 def _left_ends(values: NDArray[np.float64], k: int) -> list[float]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from ibmap.data.quality import names_like_values
 from ibmap.data.sources import OpenedFile, duplicate_names
+from ibmap.data.text_numbers import MISSING, exact_numbers, without_blanks
 from ibmap.errors import DataError
 
 SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
-MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -35,7 +35,7 @@ def open_file(path: Path) -> OpenedFile:
     raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
         return OpenedFile(_parquet(path, raw))
-    frame = _text(path, raw)
+    frame = _text(path, _with_plain_ends(raw))
     return OpenedFile(frame, names_like_values(frame, path.name))
 
 
@@ -53,9 +53,7 @@ def _text(path: Path, raw: bytes) -> Any:
 
     header = _header(path, raw)
     separator = "\t" if ".tsv" in path.suffixes else sniff(header)
-    first = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
-    names = tuple(name.strip() for name in first)
-    _check_names(path, names)
+    names = _names(path, header, separator)
     try:
         frame = _scan(raw, separator)
     except pl.exceptions.PolarsError as error:
@@ -65,18 +63,46 @@ def _text(path: Path, raw: bytes) -> Any:
         raise DataError(
             f"{path.name} has a header but no rows: found 0 sample(s) while a minimum of 1 is required"
         )
-    # polars fills short rows with nulls, so the separators are counted: no row may lack one
-    if b'"' in raw or raw.count(separator.encode()) != (len(frame) + 1) * (len(names) - 1):
-        blank = _check_lines(path, raw, separator, len(names))
-        frame = frame.filter([row not in blank for row in range(len(frame))]) if blank else frame
+    blank = _blank_lines(path, raw, separator, len(names), frame)
     if len(names) == 1:
         raise DataError(
             f"{path.name} has 1 feature(s), {names[0]!r}: structure learning needs at least two variables, "
             "with a comma, a semicolon, a tab or | between them"
         )
+    frame = exact_numbers(frame, lambda column: _read_as_text(raw, separator, column))
+    if blank:
+        frame = frame.filter([row not in blank for row in range(len(frame))])
     if not names[-1] and frame[frame.columns[-1]].null_count() == len(frame):
         frame = frame[:, :-1]  # every line ends with a separator
-    return _without_blanks(_unquoted(frame, names))
+    return without_blanks(_unquoted(frame, names))
+
+
+def _blank_lines(path: Path, raw: bytes, separator: str, n_columns: int, frame: Any) -> set[int]:
+    """Return which rows are blank lines, after a count of fields and rows that does not trust polars.
+
+    It fills short rows with nulls; without quotes, as many separators as there should be are proof enough.
+    """
+    n_marks = (len(frame) + 1) * (n_columns - 1)
+    if b'"' not in raw and raw.count(separator.encode()) == n_marks and frame.width == n_columns:
+        return set()
+    n_rows, blank = _check_lines(path, raw, separator, n_columns)
+    if (n_rows, frame.width) != (len(frame), n_columns):
+        raise DataError(
+            f"{path.name} holds {n_rows} rows, of which {len(frame)} can be told apart: are there quotes "
+            "inside of values, or several kinds of line ends?"
+        )
+    return blank
+
+
+def _names(path: Path, header: str, separator: str) -> tuple[str, ...]:
+    """Return the names in the first line."""
+    try:
+        first = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
+    except csv.Error as error:
+        raise DataError(f"the first line of {path.name} {_in_words(error)}") from None
+    names = tuple(name.strip() for name in first)
+    _check_names(path, names)
+    return names
 
 
 def _check_names(path: Path, names: tuple[str, ...]) -> None:
@@ -115,27 +141,18 @@ def _read(raw: bytes, separator: str, sample: int | None) -> Any:
     )
 
 
-def _without_blanks(frame: Any) -> Any:
-    """Strip blanks around names and values; a column that only blanks made text gets its type back."""
+def _read_as_text(raw: bytes, separator: str, column: int) -> Any:
+    """Return a column as it stands in the file, blank lines aside."""
     import polars as pl
 
-    columns = []
-    for column in frame:
-        if column.dtype == pl.String:
-            bare = column.str.strip_chars()
-            if not bare.equals(column, null_equal=True):
-                bare = bare.set(bare.is_in(MISSING), None)
-                column = next(
-                    (typed for kind in (pl.Int64, pl.Float64) if (typed := _cast(bare, kind)) is not None),
-                    bare,
-                )
-        columns.append(column.rename(column.name.strip()))
-    return pl.DataFrame(columns)
-
-
-def _cast(column: Any, kind: Any) -> Any:
-    typed = column.cast(kind, strict=False)
-    return typed if typed.null_count() == column.null_count() else None
+    frame = pl.read_csv(
+        io.BytesIO(raw),
+        separator=separator,
+        infer_schema_length=0,
+        null_values=list(MISSING),
+        columns=[column],
+    )
+    return frame.to_series()
 
 
 def _unseen(frame: Any) -> bool:
@@ -168,13 +185,23 @@ def sniff(header: str) -> str:
     return max(SEPARATORS, key=lambda mark: counts[mark])
 
 
-def _check_lines(path: Path, raw: bytes, separator: str, n_columns: int) -> set[int]:
-    """Refuse the first line with too few or too many fields; return which rows are blank lines."""
+def _check_lines(path: Path, raw: bytes, separator: str, n_columns: int) -> tuple[int, set[int]]:
+    """Refuse the first line with too few or too many fields.
+
+    Returns
+    -------
+    n_rows : int
+        Lines below the header, blank ones included, as polars should count them.
+    blank : set of int
+        Which of them are blank.
+    """
     text = _decoded(path, raw).lstrip("\r\n")
     line = 1 + raw.count(b"\n", 0, len(raw) - len(raw.lstrip(b"\r\n")))
     skipped = line - 1
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    blank = set()
+    # as for polars, a line ends with \n and with nothing else
+    lines = (re.sub("\r+\n$", "\n", one) for one in io.StringIO(text, newline="\n"))
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    blank, n_lines = set(), 0
     try:
         for i, row in enumerate(reader):
             if row and len(row) != n_columns:
@@ -185,10 +212,24 @@ def _check_lines(path: Path, raw: bytes, separator: str, n_columns: int) -> set[
                 raise DataError(said + "; the first line must hold the names" * (n_columns == 1))
             if not row:
                 blank.add(i - 1)
-            line = skipped + reader.line_num + 1
+            line, n_lines = skipped + reader.line_num + 1, i + 1
     except csv.Error as error:
-        raise DataError(f"line {line} of {path.name} cannot be read: {error}") from None
-    return blank
+        raise DataError(f"line {line} of {path.name} {_in_words(error)}") from None
+    return n_lines - 1, blank
+
+
+def _in_words(error: csv.Error) -> str:
+    """Return what Python's reader finds wrong with a line."""
+    said = str(error)
+    if "unexpected end" in said:
+        return "opens a quote that is never closed: is the file cut off?"
+    if "expected after" in said:
+        return "goes on behind a closing quote: quotes inside of values must be doubled"
+    if "new-line" in said:
+        return "holds a carriage return that ends no line: save the file with line ends of one kind"
+    if "field larger" in said:
+        return f"has a field of more than {csv.field_size_limit():,} characters: is a quote not closed?"
+    return f"cannot be read: {said}"
 
 
 def _decoded(path: Path, raw: bytes) -> str:
@@ -199,6 +240,19 @@ def _decoded(path: Path, raw: bytes) -> str:
         raise DataError(
             f"{path.name} is not UTF-8 text (line {line}, byte 0x{raw[error.start]:02x}): save it as UTF-8"
         ) from None
+
+
+def _with_plain_ends(raw: bytes) -> bytes:
+    r"""Return text whose lines end as usual, where Windows wrote ``\r\r\n``; what is in quotes stays.
+
+    Examples
+    --------
+    >>> _with_plain_ends(b'a,b\r\r\n"1\r\r\n",2\r\r\n')
+    b'a,b\n"1\r\r\n",2\n'
+    """
+    if b"\r\r\n" not in raw:
+        return raw
+    return re.sub(rb'("[^"]*")|\r+\n', lambda found: found[1] or b"\n", raw)
 
 
 def _first_line(error: BaseException) -> str:

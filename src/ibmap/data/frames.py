@@ -101,9 +101,7 @@ def _plain(name: str, series: "nw.Series[Any]", missing: "np.ndarray[Any, np.dty
     import narwhals as nw
 
     dtype = series.dtype
-    if dtype.is_decimal():
-        series = series.cast(nw.Float64())
-    if isinstance(dtype, nw.Int128 | nw.UInt128):
+    if dtype.is_decimal() or isinstance(dtype, nw.Int128 | nw.UInt128):
         return column_of(name, np.array(series.to_list(), dtype=object))
     if not missing.any():
         return column_of(name, series.to_numpy())

@@ -1,8 +1,8 @@
 """Columns of Python objects: find out what they are, and code the ones that are labels."""
 
 import datetime
-from collections.abc import Hashable
-from decimal import Decimal
+from collections.abc import Hashable, Iterable
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from ibmap.errors import DataError
 
 NO_CATEGORIES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64, complex)
 EXACT = 2.0**53  # from here on floats do not hold every integer
+_UNROUNDED = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+LONG = 1000  # digits of whole numbers that are still written out
 
 
 def is_missing(value: object) -> bool:
@@ -50,10 +52,57 @@ def numbers_or_none(things: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool
         numbers = things.astype(dtype)
     except OverflowError:  # integers beyond 64 bits are labels like any other
         return None
-    rounded = dtype is np.float64 and any(issubclass(kind, int | np.integer) for kind in solid)
-    if rounded and (np.abs(numbers) >= EXACT).any():  # floats would merge such integers
-        return None
+    rounded = any(issubclass(kind, int | np.integer | Decimal) for kind in solid)
+    if dtype is np.float64 and rounded and is_merged(things, numbers):
+        whole = _whole(things)
+        return None if whole is None else (whole, missing)
     return numbers, missing
+
+
+def is_merged(things: Iterable[Any], floats: NDArray[np.float64]) -> bool:
+    """Whether distinct numbers became equal whole floats, which would be coded as one level.
+
+    Where floats have fractions they are not coded, but cut or refused.
+
+    Examples
+    --------
+    >>> is_merged([2**53, 2**53 + 1], np.array([2.0**53, 2.0**53])), is_merged([2**53], np.array([2.0**53]))
+    (True, False)
+    >>> is_merged([2**53, 2**53 + 1, 0.5], np.array([2.0**53, 2.0**53, 0.5]))
+    False
+    """
+    distinct = np.unique(floats[~np.isnan(floats)])
+    if (distinct != np.floor(distinct)).any():
+        return False
+    return len(distinct) < len({thing for thing in things if thing == thing})
+
+
+def _whole(things: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Return 64-bit integers, None if some number is none."""
+    try:
+        whole = [in_one_way(value) for value in things]
+        return np.array(whole, dtype=np.int64) if all(type(value) is int for value in whole) else None
+    except OverflowError:
+        return None
+
+
+def in_one_way(value: Any) -> Any:
+    """Return an int for every whole number, and one text for every decimal that no float holds.
+
+    Examples
+    --------
+    >>> [in_one_way(number) for number in (2.0, Decimal("20.00"), Decimal("0.10"), Decimal("1E+4000"))]
+    [2, 20, '0.1', '1E+4000']
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, Decimal) or value != value:
+        return value
+    if value.adjusted() < LONG and value == value.to_integral_value():
+        return int(value)
+    return str(value.normalize(_UNROUNDED))
 
 
 def _common_number(kinds: set[type]) -> type[np.generic] | None:
@@ -80,8 +129,7 @@ def label(value: Any) -> Hashable:
     """
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
+    value = in_one_way(value)
     if isinstance(value, bool | int | float):
         return value
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)

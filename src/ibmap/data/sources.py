@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ibmap._text import listing
 from ibmap.data.arrays import columns_of
 from ibmap.data.columns import Column, Numeric, column_of
+from ibmap.data.objects import EXACT
 from ibmap.data.schema import unknown_variable
 from ibmap.errors import DataError
 
@@ -172,7 +173,10 @@ def _read_rows(rows: Sequence[Any], choose: Choose) -> RawTable:
     if not len(rows):
         return _read_array(np.empty((0, 2)), choose)
     if not all(isinstance(row, list | tuple) for row in rows):
-        return _read_array(np.asarray(rows), choose)
+        kinds = {row.dtype.kind if isinstance(row, np.ndarray) and row.ndim == 1 else "?" for row in rows}
+        if "?" in kinds or len(kinds) == 1:
+            return _read_array(np.asarray(rows), choose)
+        rows = [row.tolist() for row in rows]  # of several types: one array would round or change them
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise DataError(f"row {i} has {len(row)} values where row 0 has {len(rows[0])}")
@@ -180,8 +184,11 @@ def _read_rows(rows: Sequence[Any], choose: Choose) -> RawTable:
     kept = choose(names)
     if len(kept) < len(names):
         names, rows = tuple(names[j] for j in kept), [[row[j] for j in kept] for row in rows]
-    if set(map(type, chain.from_iterable(rows))) in ({int}, {float}, {bool}, {int, float}):
-        return RawTable(names, len(rows), matrix=np.asarray(rows))
+    kinds = set(map(type, chain.from_iterable(rows)))
+    if kinds in ({int}, {float}, {bool}, {int, float}):
+        matrix = np.asarray(rows)
+        if int not in kinds or matrix.dtype.kind == "i" or (np.abs(matrix.astype(float)) < EXACT).all():
+            return RawTable(names, len(rows), matrix=matrix)  # no integer was rounded
     array = np.empty((len(rows), len(names)), dtype=object)
     for i, row in enumerate(rows):
         array[i] = row

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ibmap._files import write_whole
+from ibmap._folders import settle
 from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange import adjacency, dot, edges, gexf, graphml, json_text
 from ibmap.exchange.network import Network, as_network
@@ -81,6 +82,7 @@ def loads(text: str, format: str = "json") -> Network:
 def read(path: str | PathLike[str], format: str | None = None) -> Network:
     """Read a network from a file; the suffix tells the format unless it is named."""
     name = format_of(path, format)
+    settle(Path(path).parent)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

@@ -3,6 +3,8 @@
 Nodes hold their names a second time, as data: igraph leaves ``&`` in an id encoded.
 """
 
+from xml.etree import ElementTree
+
 from ibmap.errors import RequestError
 from ibmap.exchange.network import Network, network_of, number
 from ibmap.exchange.xml_text import attribute, child, content, parsed, required
@@ -36,8 +38,7 @@ def loads(text: str) -> Network:
     """Read GraphML text; numbers on edges are kept, other data are not."""
     top = parsed(text, "graphml")
     graph = child(top, "graph")
-    if graph.get("edgedefault") == "directed":
-        raise RequestError("the graph is directed")
+    _refuse_directed(graph)
     numeric = {
         required(key, "id"): key.get("attr.name", required(key, "id"))
         for key in top.findall("key")
@@ -53,3 +54,11 @@ def loads(text: str) -> Network:
         }
         edges.append((required(edge, "source"), required(edge, "target"), found))
     return network_of(names, edges)
+
+
+def _refuse_directed(graph: ElementTree.Element) -> None:
+    """Refuse edges that have a direction, by default or one by one."""
+    default = "true" if graph.get("edgedefault") == "directed" else "false"
+    said = [edge.get("directed", default) for edge in graph.iter("edge")] or [default]
+    if any(word.strip().lower() not in ("false", "0") for word in said):
+        raise RequestError("the graph is directed")

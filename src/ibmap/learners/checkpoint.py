@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import warnings
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from ibmap._files import write_whole
 from ibmap.data import Schema
-from ibmap.errors import DataError, RequestError
+from ibmap.errors import DataError, DataWarning, RequestError
 from ibmap.results.learned import Step
 from ibmap.results.provenance import Provenance
 from ibmap.search import Running
@@ -46,6 +47,7 @@ class Keeper:
             raise RequestError(f"cannot write {str(self._path)!r}: there is no such folder")
         self._fingerprint = fingerprint
         self._found = _read(self._path, fingerprint, n)
+        self._warned = False
         self._due = perf_counter()
         self._began = perf_counter()
 
@@ -78,8 +80,17 @@ class Keeper:
             **running.saved(),
             "steps": [[index(s.x), index(s.y), s.added, s.gain, s.score] for s in history],
         }
-        write_whole(self._path, json.dumps(content) + "\n")
+        try:
+            write_whole(self._path, json.dumps(content) + "\n")
+        except RequestError as error:
+            self._warn(error)
         self._due = perf_counter() + self._every
+
+    def _warn(self, error: RequestError) -> None:
+        """Say once that a search goes on although it cannot be saved."""
+        if not self._warned:
+            self._warned = True
+            warnings.warn(f"the search goes on, but is not saved: {error}", DataWarning, stacklevel=2)
 
 
 def keeper_of(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ibmap import __version__
+from ibmap._folders import settle
 from ibmap.engines import Engine, Questions, Source, as_engine, ask
 from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange.json_text import content, network_from
@@ -130,6 +131,7 @@ def read_json(
     """Read a file of ours, or that of this name in a folder; other kinds and newer versions are refused."""
     file = Path(path)
     file = file / name if file.is_dir() else file
+    settle(file.parent)
     other = DataError(f"{str(file)!r} is not {kind}: ibmap {verb} --out DIR writes {name}")
     try:
         content = file.read_bytes()

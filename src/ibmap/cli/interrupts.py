@@ -1,0 +1,130 @@
+"""Ctrl-C and its relatives: answered within a second, whatever the process is doing; nothing is left behind.
+
+Python answers a signal between two steps of its main thread: not while a kernel runs or LLVM compiles one,
+and an exception can be lost in code that ignores errors. So the exception has half a second to end the
+process in an orderly way; then a thread, which the system wakes through a pipe, removes what is unfinished
+and ends it.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from time import sleep
+from types import FrameType
+from typing import Any
+
+from ibmap._files import abandon
+from ibmap._folders import at_work
+
+GRACE = 0.5  #: seconds for an orderly end
+WORD = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+if hasattr(signal, "SIGHUP"):
+    WORD[signal.SIGHUP] = "terminated"
+
+
+class _State:
+    """What is known about the signals of this process."""
+
+    def __init__(self) -> None:
+        self.heard: int | None = None
+        self.said = False
+
+
+_state = _State()
+
+
+def say_interrupted(number: int = signal.SIGINT) -> None:
+    """Write one line to stderr, once."""
+    if not _state.said:
+        _state.said = True
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"ibmap: {WORD[signal.Signals(_state.heard or number)]}\n")
+            sys.stderr.flush()
+
+
+@contextmanager
+def answered() -> Iterator[None]:
+    """Answer signals while the block runs, and until the process ends if there was one."""
+    _state.heard, _state.said = None, False
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    wakened = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    before = {number: signal.signal(number, _heard) for number in _to_handle()}
+    hooks = sys.unraisablehook, threading.excepthook
+    sys.unraisablehook, threading.excepthook = _quiet(hooks[0]), _quiet(hooks[1])
+    threading.Thread(target=_watch, args=(reading,), daemon=True, name="signals").start()
+    try:
+        yield
+    finally:
+        if _state.heard is None:
+            signal.set_wakeup_fd(wakened)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            sys.unraisablehook, threading.excepthook = hooks
+            os.close(writing)
+
+
+def _to_handle() -> list[signal.Signals]:
+    """Return the signals to answer; those that are ignored, or that somebody else answers, stay so."""
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    return [number for number in WORD if signal.getsignal(number) in usual]
+
+
+def _heard(number: int, _: FrameType | None) -> None:
+    _state.heard = _state.heard or number
+    raise KeyboardInterrupt
+
+
+def leave() -> None:
+    """End the process if a signal was heard.
+
+    At once: an exit by the usual way waits for threads, and ends by a signal of its own (code -2) where the
+    exception has passed through ``exec``, as it does while dataclasses are made.
+    """
+    if _state.heard is None:
+        return
+    abandon()
+    _end_processes()
+    say_interrupted()
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+    os._exit(128 + _state.heard)
+
+
+def _quiet(hook: Any) -> Any:
+    """Return a hook that keeps silent about exceptions once a signal was heard: they are part of the end."""
+
+    def called(problem: Any) -> None:
+        if _state.heard is None:
+            hook(problem)
+
+    return called
+
+
+def _watch(reading: int) -> None:
+    """Wait for a signal; end the process if it has not ended by itself soon after."""
+    while (byte := os.read(reading, 1)) and byte[0] not in WORD:
+        pass
+    if not byte:
+        os.close(reading)
+        return
+    _state.heard = _state.heard or byte[0]
+    sleep(GRACE)
+    at_work.acquire(timeout=2 * GRACE)  # never between two renames
+    if not _state.said and sys.stderr is not None and os.isatty(2):
+        os.write(2, b"\r\x1b[K\x1b[?25h")  # the progress line goes, the cursor comes back
+    leave()
+
+
+def _end_processes() -> None:
+    """End the processes that this one has started, if there are any."""
+    started = sys.modules.get("multiprocessing")
+    for process in started.active_children() if started is not None else ():
+        with suppress(OSError, ValueError, AttributeError):
+            process.kill()
