@@ -126,7 +126,7 @@ def parts_of_json(source: str | bytes | Mapping[str, Any]) -> tuple[list[str], l
     try:
         content = source if isinstance(source, Mapping) else json.loads(source)
         names, edges = content["variables"], content["edges"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         names = edges = None
     if not isinstance(names, list | tuple) or not isinstance(edges, list | tuple):
         raise RequestError('not a graph in JSON: expected {"variables": [...], "edges": [[x, y], ...]}')

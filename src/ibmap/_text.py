@@ -1,6 +1,7 @@
 """Numbers and lists in words, the same wherever they are shown."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -88,3 +89,17 @@ def first_few(words: Sequence[str], at_most: int = 5) -> str:
     """
     rest = len(words) - at_most
     return ", ".join(words) if rest <= 0 else f"{', '.join(words[:at_most])} and {rest} more"
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    r"""Return text that does nothing to a terminal: control characters are spelled out.
+
+    Examples
+    --------
+    >>> print(visible("\x1b[31mred"))
+    \x1b[31mred
+    """
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)

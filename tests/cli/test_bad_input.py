@@ -1,5 +1,10 @@
 """Bad input gets one line and exit code 1, and nothing is written or overwritten (see ``refused``)."""
 
+import gzip
+import os
+import subprocess
+import sys
+
 import pytest
 
 from ibmap.cli.learn import FILES
@@ -148,3 +153,67 @@ def test_usage_errors_leave_with_2(ibmap, arguments):
     assert ran.code == 2
     assert ran.out == ""
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--patience", 10**20],
+        ["--jobs", 10**20],
+        ["--top", 10**20],
+        ["--discretize", "quantile", "--bins", 10**7],
+        ["--discretize", "equal-width", "--bins", f"cough={10**20}"],
+    ],
+)
+def test_numbers_beyond_reason(ibmap, survey, more):
+    assert ibmap("learn", survey, *more).refuses("must be at most")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"variables": ' + "[" * 100_000, "9" * 5000])
+def test_files_that_are_nested_too_deeply(ibmap, survey, tmp_path, text):
+    path = tmp_path / "deep.json"
+    path.write_text(text)
+    assert ibmap("learn", survey, "--start", path).refuses("holds no graph")
+    assert ibmap("learn", survey, "--checkpoint", path).refuses("is not a checkpoint")
+    for verb in (["convert", path, "-", "--to", "dot"], ["report", path], ["explain", path, "a", "b"]):
+        assert ibmap(*verb).code == 1
+
+
+def test_endless_input_and_what_unzips_to_it(ibmap, tmp_path, monkeypatch):
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "1000000")
+    bomb = tmp_path / "bomb.csv.gz"
+    bomb.write_bytes(gzip.compress(b"a,b\n" + b"0,1\n" * 10**6))
+    for path in ("/dev/zero", bomb):
+        assert ibmap("learn", path).refuses("more than 1,000,000 bytes", "IBMAP_MAX_BYTES")
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "10000000")
+    assert ibmap("learn", bomb).code == 0
+
+
+def test_keys_that_would_take_gigabytes(ibmap, survey, tmp_path):
+    path = tmp_path / "known.toml"
+    path.write_text("a." * 50_000 + "a = 1\n")
+    assert ibmap("learn", survey, "--knowledge", path).refuses("a key of more than 16 parts")
+    path.write_text('forbidden = [["smoke", "tea"]] # ' + "a." * 3 + "\n")
+    assert ibmap("learn", survey, "--knowledge", path).code == 0
+
+
+def test_a_name_does_nothing_to_a_terminal(ibmap, tmp_path):
+    name = "\x1b[31m\x9b31mred\u202e"
+    path = tmp_path / "red.csv"
+    path.write_text(f"{name},b\n" + "0,0\n1,1\n" * 20)
+    for arguments in (["learn", path], ["test", path, name, "b"], ["test", path, name, "c"]):
+        ran = ibmap(*arguments)
+        assert "red" in ran.out + ran.err
+        assert not set("\x1b\x9b\u202e") & set(ran.out + ran.err)
+
+
+def test_streams_that_cannot_show_a_name(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("caf\u00e9,b\n" + "0,0\n1,1\n" * 20)
+    command = [sys.executable, "-m", "ibmap.cli", "learn", str(path)]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ran = subprocess.run(command, env=ascii_only, capture_output=True, text=True, check=True)
+    assert (ran.stderr, r"caf\xe9" in ran.stdout) == ("", True)
+    shell = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    ran = subprocess.run(shell, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, "ibmap: error: stdout is closed: nothing could be shown\n")

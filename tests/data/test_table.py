@@ -113,3 +113,14 @@ def test_import_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_table_owns_its_codes():
+    codes = np.zeros((2, 4), dtype=np.int8)
+    view = codes[:]
+    view.flags.writeable = False
+    tables = [CategoricalData(given, ("a", "b"), ((0, 1), (0, 1))) for given in (codes, view)]
+    digests = [table.digest() for table in tables]
+    codes[0, 0] = 1
+    assert [table.codes.max() for table in tables] == [0, 0]
+    assert [table.digest() for table in tables] == digests

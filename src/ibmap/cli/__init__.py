@@ -4,6 +4,8 @@ Exit codes: 0 done, 1 the data or the request is wrong (one line on stderr), 2 u
 terminated.
 """
 
+import io
+import os
 import sys
 
 __all__ = ["main"]
@@ -16,6 +18,7 @@ def main() -> None:
         from ibmap.cli.startup import start_fast
 
         start_fast()
+        _mend_streams()
         with answered():
             try:
                 from ibmap.cli.app import app
@@ -26,3 +29,15 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("ibmap: interrupted\n")
         sys.exit(130)
+
+
+def _mend_streams() -> None:
+    """Let streams show what they can, spelled out where they cannot, and say so if stdout is closed."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stderr.write("ibmap: error: stdout is closed: nothing could be shown\n")
+        sys.exit(1)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from ibmap import __version__
+from ibmap._text import visible
 from ibmap.cli.bootstrap import bootstrap
 from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
@@ -43,6 +44,9 @@ class Verbs(TyperGroup):
             leave()  # if a signal was heard, the error is a part of the end
             say("error", self._in_options(ctx, _words(error)))
             raise typer.Exit(1) from None
+        except (OverflowError, RecursionError) as error:
+            say("error", f"a number is too large, or something is nested too deeply: {error}")
+            raise typer.Exit(1) from None
         except MemoryError:
             say("error", "not enough memory for this table")
             raise typer.Exit(1) from None
@@ -69,7 +73,7 @@ class Verbs(TyperGroup):
 
 def say(kind: str, message: str) -> None:
     """Write one line to stderr."""
-    sys.stderr.write(f"ibmap: {kind}: {' '.join(message.splitlines())}\n")
+    sys.stderr.write(f"ibmap: {kind}: {visible(' '.join(message.splitlines()))}\n")
 
 
 def _words(error: Exception) -> str:

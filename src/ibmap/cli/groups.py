@@ -15,6 +15,9 @@ from typer.core import TyperCommand
 
 from ibmap._text import listed
 from ibmap.cli.registries import Names
+from ibmap.errors import RequestError
+
+LARGEST = 1_000_000_000  #: of any whole number that is an option, seeds aside
 
 
 def expanded(verb: Callable[..., None]) -> Callable[..., None]:
@@ -68,6 +71,15 @@ class Verb(TyperCommand):
 
     ``{files}`` is what the verb writes: ``FILES`` of its module.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; whole numbers that no computer could count to are refused."""
+        rest: list[str] = super().parse_args(ctx, args)
+        for option in self.params:
+            value = ctx.params.get(option.name)
+            if isinstance(value, int) and abs(value) > LARGEST and option.name != "seed":
+                raise RequestError(f"{option.opts[0]} must be at most {LARGEST:,}")
+        return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

@@ -10,6 +10,7 @@
 A CSV file has the columns x, y and known, which holds "required", "forbidden" or such a probability.
 """
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 Statement = str | float  #: "required", "forbidden", or the prior probability of independence
 KINDS = ("required", "forbidden", "prior")
+PARTS = 16  #: of a dotted key; with thousands, Python's reader of TOML takes gigabytes
+_STRING = re.compile(r"""\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'""")
+_LONG_KEY = re.compile(r"(?:[\w\"-]+[ \t]*\.[ \t]*){16}")
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def _prior_rows(path: Path) -> list[dict[str, Any]]:
             columns, rows = list(reader.fieldnames or ()), list(reader)
     except FileNotFoundError:
         raise RequestError(f"--prior takes a probability or a file, and {str(path)!r} is neither") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     if not {"x", "y", "prior"} <= set(columns):
         raise DataError(f"{str(path)!r} must have the columns x, y and prior")
@@ -124,6 +128,8 @@ def read_knowledge(path: Path | None, schema: "Schema") -> Knowledge:
         raise RequestError(f"there is no file {str(path)!r}") from None
     except UnicodeDecodeError:
         raise DataError(f"{str(path)!r} is not text in UTF-8") from None
+    except ValueError as error:
+        raise RequestError(f"{str(path)!r} cannot be read: {error}") from None
     statements = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_toml(text, path)
     pairs: dict[Pair, Statement] = {}
     for x, y, said in statements:
@@ -152,6 +158,8 @@ def _word(said: Statement) -> str:
 def _from_toml(text: str, path: Path) -> list[tuple[str, str, Statement]]:
     import tomllib
 
+    if _LONG_KEY.search(_STRING.sub('""', text)):
+        raise DataError(f"{str(path)!r} has a key of more than {PARTS} parts: there are {', '.join(KINDS)}")
     try:
         found: dict[str, Any] = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ibmap._text import counted as counted
 from ibmap._text import probability as probability
+from ibmap._text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +29,14 @@ def console(stderr: bool = False) -> "Console":
 
     stream = sys.stderr if stderr else sys.stdout
     elsewhere: Any = {} if stream.isatty() else {"width": WIDE, "file": _Bare(stream)}
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=False, **elsewhere)
+
+    class Plain(Console):
+        """A console on which no name does anything but appear."""
+
+        def render_str(self, text: str, **more: Any) -> Any:
+            return super().render_str(visible(text), **more)
+
+    return Plain(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=False, **elsewhere)
 
 
 def headline(learned: "Learned") -> str:

@@ -16,6 +16,7 @@ Edges: TypeAlias = tuple[float, ...]
 Bins: TypeAlias = int | Mapping[str, int | Sequence[float]] | None
 
 METHODS = ("equal-width", "quantile")
+MOST_BINS = 100_000  #: of a column whose bins are counted, not listed
 
 
 def check_bins(method: str | None, bins: Any) -> None:
@@ -29,6 +30,10 @@ def check_bins(method: str | None, bins: Any) -> None:
         if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
             if entry < 2:
                 raise DataError(f"bins must be at least 2, not {entry}")
+            if entry > MOST_BINS:
+                raise DataError(
+                    f"bins must be at most {MOST_BINS:,}: for more of them map the column to a list of edges"
+                )
             if method is None:
                 raise DataError(f"bins={entry} needs a method: pass discretize={one_of(METHODS)}")
         elif entry is bins or not _are_edges(entry):

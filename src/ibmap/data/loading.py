@@ -78,6 +78,7 @@ def load(
     if table.matrix is not None and discretize is None and bins is None:
         encoded = encode_matrix(table.matrix)
     if encoded is not None:
+        encoded[0].flags.writeable = False  # nobody else has it: no copy is needed
         data = CategoricalData(encoded[0], table.names, encoded[1], backend=table.backend)
     else:
         data, declared = _load_columns(table, missing, discretize, bins)
@@ -109,6 +110,7 @@ def _load_columns(
     codes = np.empty((len(coded), len(coded[0].codes)), dtype=smallest_dtype(widest))
     for row, column in zip(codes, coded, strict=True):
         row[:] = column.codes
+    codes.flags.writeable = False
     levels = tuple(column.levels for column in coded)
     declared = {column.name for column in coded if column.declared}
     return CategoricalData(codes, table.names, levels, edges, table.backend), declared

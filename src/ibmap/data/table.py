@@ -66,7 +66,9 @@ class CategoricalData:
         codes = np.asarray(self.codes)
         _check_parts(codes, names, levels)
         dtype = smallest_dtype(max(map(len, levels), default=0))
-        codes = np.ascontiguousarray(codes, dtype=dtype).view()
+        codes = np.ascontiguousarray(codes, dtype=dtype)
+        if not _is_frozen(codes) and np.may_share_memory(codes, self.codes):
+            codes = codes.copy()  # nobody else can change it
         codes.flags.writeable = False
         object.__setattr__(self, "codes", codes)
         object.__setattr__(self, "names", names)
@@ -124,6 +126,14 @@ class CategoricalData:
     def indices(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the positions of several variables (a single name counts as one)."""
         return self.schema.indices(names)
+
+
+def _is_frozen(array: NDArray[Any]) -> bool:
+    """Whether neither an array nor what it is a view of can be written to."""
+    base: Any = array
+    while isinstance(base, np.ndarray) and not base.flags.writeable:
+        base = base.base
+    return base is None
 
 
 def _check_parts(

@@ -89,5 +89,5 @@ def number(text: Any, where: str) -> float:
     """Return a number that a file holds as text."""
     try:
         return float(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RequestError(f"{where}: {str(text)[:40]!r} is not a number") from None

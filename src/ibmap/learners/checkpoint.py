@@ -122,7 +122,7 @@ def _read(path: Path, fingerprint: str, n: int) -> dict[str, Any] | None:
         found: Any = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     except IsADirectoryError:
         raise RequestError(f"cannot write {str(path)!r}: it is a folder") from None
@@ -144,7 +144,8 @@ def _is_whole(found: dict[str, Any], n: int) -> bool:
     try:
         numbers = [float(found["seconds"]), int(found["n_tests"]), bool(found["finished"])]
         pairs = [(x, y) for x, y, _, _, _ in found["steps"]] + [(x, y) for x, y in found.get("tried", [])]
-    except (KeyError, TypeError, ValueError):
+        numbers += [float(v) for *_, gain, value in found["steps"] for v in (gain, value)]
+    except (KeyError, TypeError, ValueError, OverflowError):
         return False
     return bool(numbers) and all(type(v) is int and 0 <= v < n for pair in pairs for v in pair)
 

@@ -26,7 +26,8 @@ from ibmap.results.provenance import Provenance
 
 FORMAT = "ibmap-result"
 VERSION = 2
-DAMAGES = (IbmapError, LookupError, TypeError, ValueError, AttributeError)  #: what comes of a damaged file
+#: what comes of a damaged file
+DAMAGES = (IbmapError, LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 NEAR_MISSES = 2000  #: pairs without an edge that are kept
 
 
