@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from quality import BINS, SEEDS
+from quality_worlds import worlds
 
 PAGE = Path(__file__).parents[1] / "docs" / "quality.md"
 PICTURE = PAGE.with_suffix(".png")
@@ -17,7 +18,7 @@ seeds with their standard errors. `make quality` measures it again and goes on w
 numbers are in [`benchmarks/results/quality.csv`](../benchmarks/results/quality.csv), worlds and methods in
 [`benchmarks/quality_worlds.py`](../benchmarks/quality_worlds.py) and
 [`benchmarks/quality_methods.py`](../benchmarks/quality_methods.py). Settings were chosen on seeds 1000 to
-1002; the seeds here are {seeds}.
+1002; the seeds here are {seeds}, and {tables:,} tables of {all_tables:,} have been done so far.
 
 ![errors of every method in every kind of world, relative to the best](quality.png)
 
@@ -28,7 +29,10 @@ The picture shows the errors of a method in all worlds of a kind, over those of 
 def write(file: Path) -> None:
     """Write the page from the rows that are there."""
     rows = pl.read_csv(file, infer_schema_length=None).filter(pl.col("seed").is_in(SEEDS))
-    parts = [HEAD.format(seeds=", ".join(map(str, sorted(rows["seed"].unique().to_list()))))]
+    seeds = ", ".join(map(str, sorted(rows["seed"].unique().to_list())))
+    tables = rows.select("world", "rows", "seed").n_unique()
+    wanted = sum(len(world.sizes) for world in worlds()) * len(SEEDS)
+    parts = [HEAD.format(seeds=seeds, tables=tables, all_tables=wanted)]
     kinds = rows["kind"].unique(maintain_order=True).to_list()
     parts += [table_of(kind, rows.filter(pl.col("kind") == kind)) for kind in kinds]
     parts.append(calibration(rows))

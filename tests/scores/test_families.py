@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from ibmap.errors import RequestError
 from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
 from ibmap.scores.binary import BinaryRows
-from ibmap.scores.families import log_prior_odds
+from ibmap.scores.families import FamilyScore, log_prior_odds
+from ibmap.scores.saturated import Saturated
+from ibmap.search import SEARCHES
 from tests.engines.partitioned import ENGINES, HiddenEngine, MemoryEngine, data_of
 from tests.reference import loglinear, saturated
 from tests.reference.tables import Table, categorical_tables, random_table
@@ -149,3 +151,30 @@ def test_odd_tables_have_finite_answers(score: Any) -> None:
 def test_options_that_make_no_sense_are_refused(score: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(RequestError, match=words):
         score(**options).bind(MemoryEngine(data_of(np.zeros((2, 3), int), [2, 2])), None)
+
+
+@pytest.mark.parametrize("search", [name for name in SEARCHES if name != "climb"])
+def test_every_search_lets_the_prior_be_learned(search: str) -> None:
+    data = data_of(*random_table(300, 12, 2, 0.0, seed=8))
+    score = SaturatedScore(expected_neighbours=None).bind(MemoryEngine(data), None)
+    running = SEARCHES[search]().begin(score)
+    running.advance(10_000)
+    assert running.finished
+    assert score.learned_prior[0] != 4.0
+
+
+def test_a_family_of_ones_own_needs_rows_only() -> None:
+    class Mine(Saturated):
+        def binary(self, engine: Any, n_threads: int) -> None:
+            return None
+
+    class MyScore(FamilyScore):
+        name = "mine"
+
+        def family(self, engine: Any) -> Any:
+            return Mine(engine, 0.5)
+
+    table = random_table(100, 5, 2, 0.0, seed=1)
+    blankets = blankets_of(5, 1)
+    mine, theirs = (rows_of(score, table, blankets) for score in (MyScore(), SaturatedScore()))
+    np.testing.assert_allclose(mine.evidence, theirs.evidence, atol=1e-9)

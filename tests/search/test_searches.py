@@ -149,7 +149,7 @@ def test_a_search_that_the_score_cannot_drive_is_an_error(search: str) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"score": "bic"}, "unknown score 'bic'; there are ib, pairwise"),
+        ({"score": "no-such-score"}, "unknown score 'no-such-score'; there are ib, pairwise"),
         ({"search": "random"}, "unknown search 'random'; there are climb, steepest, rounds"),
         ({"score": IBScore}, "is not a score"),
         ({"search": Climb}, "is not a search"),

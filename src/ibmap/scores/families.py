@@ -36,8 +36,8 @@ class Family(Protocol):
         """
         ...
 
-    def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
-        """Return what makes rows of binary variables in memory."""
+    def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows | None:
+        """Return what makes rows of binary variables in memory; None if nothing faster than tables does."""
         ...
 
     def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
@@ -62,7 +62,7 @@ class FamilyScore:
     def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "EvidenceScore":
         """Bind the score to an engine; it asks no test."""
         options = dict(self.options())
-        prior, neighbours = options.pop("prior", None), options.pop("expected_neighbours")
+        prior, neighbours = options.pop("prior", None), options.pop("expected_neighbours", FIRST_GUESS)
         if neighbours is not None:
             options["expected_neighbours"] = neighbours
         for option, value in options.items():
