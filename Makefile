@@ -32,7 +32,7 @@ OLDEST_WITHOUT := eda experiments synthetic report/test_browser.py report/test_p
   cli/test_interrupt.py cli/test_optimize.py cli/test_reproduce.py cli/test_bootstrap.py learners/test_laws.py \
   learners/test_rivals.py learners/test_checkpoint.py test_tutorial.py test_examples.py test_reference.py
 OLDEST_CANNOT := positive_only_tag or help_imports_nothing_heavy or usage_errors_leave_with_2 or long_integers \
-  or 99999999999999999999
+  or 99999999999999999999 or 12345678901234567890
 
 test-oldest: $(OLDEST)/.test
 	NUMBA_CACHE_DIR="$(CURDIR)/$(OLDEST)/numba" $(OLDEST)/bin/python -m pytest -n $(JOBS) -q \

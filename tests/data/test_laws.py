@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -33,6 +33,7 @@ def decoded(data: CategoricalData) -> list[list[Any]]:
 
 @settings(deadline=None)  # the first example may compile a kernel
 @given(st.lists(LABELS | st.none(), min_size=1, max_size=9))
+@example([0, 2**53 + 1, 0.0])
 def test_labels_come_back(values: list[Any]) -> None:
     if all(value is None for value in values):
         values = [*values, 1]

@@ -53,7 +53,7 @@ def numbers_or_none(things: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool
     except OverflowError:  # integers beyond 64 bits are labels like any other
         return None
     rounded = any(issubclass(kind, int | np.integer | Decimal) for kind in solid)
-    if dtype is np.float64 and rounded and is_merged(things, numbers):
+    if dtype is np.float64 and rounded and (is_merged(things, numbers) or _is_another(things, numbers)):
         whole = _whole(things)
         return None if whole is None else (whole, missing)
     return numbers, missing
@@ -75,6 +75,13 @@ def is_merged(things: Iterable[Any], floats: NDArray[np.float64]) -> bool:
     if (distinct != np.floor(distinct)).any():
         return False
     return len(distinct) < len({thing for thing in things if thing == thing})
+
+
+def _is_another(things: NDArray[Any], floats: NDArray[np.float64]) -> bool:
+    """Whether an integer became another one, among whole floats."""
+    if not (np.isfinite(floats) & (floats == np.floor(floats))).all():
+        return False
+    return any(isinstance(thing, int | np.integer) and float(thing) != int(thing) for thing in things)
 
 
 def _whole(things: NDArray[Any]) -> NDArray[np.int64] | None:
