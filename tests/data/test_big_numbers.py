@@ -60,16 +60,13 @@ def test_integers_that_only_floats_could_hold_together(rows):
     assert load(rows).levels[0] == (2**63, 2**63 + 1)
 
 
-@pytest.mark.parametrize("blank", ["", " "])
-@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize(("blank", "quote"), [("", ""), (" ", ""), ("", '"')])
 @pytest.mark.parametrize("words", ["{0} {1}", "{0} {1} 1.0", "{0}.0 {1}.00 3"])
 @pytest.mark.parametrize("big", [BIG, 12345678901234567890, -12345678901234567890])
 def test_big_numbers_in_text(tmp_path, blank, quote, words, big):
     values = words.format(big, big + 1).split()
     path = tmp_path / "ids.csv"
     lines = [f"{blank}{quote}{value}{quote},{k % 2}" for k, value in enumerate(values * 2)]
-    if blank and quote:
-        pytest.skip("a quote behind a blank is no quote")
     path.write_text("\n".join(["id,y", *lines]))
     data = load(path)
     assert data.levels[0] == tuple(

@@ -17,10 +17,9 @@ from ibmap.kernels.loglinear import design_of, evidence_inside, fit, moments_of,
 from ibmap.kernels.margins import add_margin, hashes_of
 from ibmap.kernels.partition import first_row, level_of, slices_of
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable, Packed, Sets
-from ibmap.kernels.tally import count_sets
+from ibmap.kernels.tally import PAD, count_sets
 
 SETS = 256  #: that are counted before they are scored
-PAD = 64  #: columns beyond a block that counting may touch
 CONTRAST = math.sqrt(0.5)  #: of the second of two levels; that of the first is the opposite
 
 

@@ -11,11 +11,10 @@ from ibmap.kernels.bayes_model import records_of
 from ibmap.kernels.jit import allocating_kernel, allocating_part, inline, kernel
 from ibmap.kernels.partition import first_row, level_of, more_slices_of
 from ibmap.kernels.records import Ints, Packed, Sets
-from ibmap.kernels.tally import cells_of, count_sets, with_place, without_rest
+from ibmap.kernels.tally import PAD, cells_of, count_sets, with_place, without_rest
 
 MOST_COUNTS = 1 << 22  #: counts of one question that are made before they become cells
 CROWDED = 16  #: so few sets are counted by bits however few rows they have
-PAD = 64  #: columns beyond a block that counting may touch
 
 Counts = NDArray[np.int32]
 Answers = tuple[Ints, Ints, Ints, Ints, Ints, Ints]

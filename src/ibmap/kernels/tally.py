@@ -8,6 +8,7 @@ from ibmap.kernels.partition import split
 from ibmap.kernels.popcount import add_64, add_256, count_8, count_32, popcount
 from ibmap.kernels.records import Ints, Packed, Sets
 
+PAD = 64  #: columns beyond a block that ``count_sets`` may touch
 TILE_BYTES = 1 << 18  #: columns of bits that stay in the cache while all sets pass over them
 
 

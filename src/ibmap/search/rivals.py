@@ -53,7 +53,7 @@ def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compa
     """
     if compared is None:
         compared = {
-            (x, y): without_edge(row, ~adjacent[x], x, y)
+            (x, y): without_edge(row, ~adjacent[x], x)
             for x, y, row in rows_without(score, adjacent, adjacent)
         }
     pairs = np.argwhere(np.triu(adjacent))
@@ -81,8 +81,8 @@ def rows_without(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[t
         yield from zip(xs[some].tolist(), ys[some].tolist(), rows, strict=True)
 
 
-def without_edge(row: Floats, not_adjacent: Bools, x: int, y: int) -> WithoutEdge:
-    """Sum up what x would say without its neighbour y; y itself is no rival."""
+def without_edge(row: Floats, not_adjacent: Bools, x: int) -> WithoutEdge:
+    """Sum up what x says about those outside its blanket, in a row without one of its neighbours."""
     outside = np.flatnonzero(outside_of(not_adjacent, x))
     if not len(outside):
         return WithoutEdge(0.0, -1, 0.0)

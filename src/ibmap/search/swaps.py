@@ -92,7 +92,7 @@ class Swapping(Matching):
         found, compared = [], {}
         for x, y, row in rows_without(self.score, self.adjacency, self.adjacency):
             self.n_tests += self.score.n - 1
-            compared[x, y] = without_edge(row, ~self.adjacency[x], x, y)
+            compared[x, y] = without_edge(row, ~self.adjacency[x], x)
             if self.closed[x, y]:
                 continue
             gains = (row + self.evidence[:, x]) / 2 + self.gain(x, y)
