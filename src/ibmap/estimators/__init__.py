@@ -3,6 +3,6 @@
 from ibmap.estimators.base import StructureLearner
 from ibmap.estimators.deciding import GSMN, HHCMN, MutualInformation
 from ibmap.estimators.resampling import Bootstrap
-from ibmap.estimators.scored import IBMAP
+from ibmap.estimators.scored import DAGHC, IBMAP
 
-__all__ = ["GSMN", "HHCMN", "IBMAP", "Bootstrap", "MutualInformation", "StructureLearner"]
+__all__ = ["DAGHC", "GSMN", "HHCMN", "IBMAP", "Bootstrap", "MutualInformation", "StructureLearner"]

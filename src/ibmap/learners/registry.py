@@ -9,12 +9,14 @@ from ibmap.errors import RequestError
 if TYPE_CHECKING:
     from ibmap.results.learned import Learned
 
-#: each is a function of (data, test) and keyword-only options that returns a ``Learned``; "mi" takes no test
+#: each is a function of (data, test) and keyword-only options that returns a ``Learned``; the last two ask
+#: no test
 LEARNERS = {
     "ibmap-hc": "ibmap.learners:ibmap_hc",
     "gsmn": "ibmap.learners:gsmn",
     "hhc-mn": "ibmap.learners:hhc_mn",
     "mi": "ibmap.learners:mutual_information",
+    "dag-hc": "ibmap.learners:dag_hc",
 }
 
 

@@ -48,6 +48,8 @@ class Learned:
         The ascents.
     required, forbidden : sequence of (str, str)
         Edges that the search was told to keep in, or to keep out.
+    arcs : sequence of (str, str), or None
+        The directed graph whose moral graph this is, as (parent, child); None for learners without one.
     known_edges : EdgeTable or None
         The edges with their posteriors where ``pair_scores`` is not at hand, as in a file.
     """
@@ -64,6 +66,7 @@ class Learned:
     history: Sequence[Step] = field(default=(), repr=False)
     required: Sequence[tuple[str, str]] = field(default=(), repr=False)
     forbidden: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    arcs: Sequence[tuple[str, str]] | None = field(default=None, repr=False)
     known_edges: EdgeTable | None = field(default=None, repr=False)
 
     @property
@@ -112,9 +115,11 @@ class Learned:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form of the command line."""
+        directed = {} if self.arcs is None else {"arcs": [list(arc) for arc in self.arcs]}
         return {
             "variables": list(self.graph.names),
             "edges": [list(edge) for edge in self.graph.edges],
+            **directed,
             "score": self.score,
             "n_tests": self.n_tests,
             "n_iter": self.n_iter,

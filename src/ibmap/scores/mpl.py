@@ -11,7 +11,7 @@ from ibmap.engines import Engine, Tables
 from ibmap.errors import RequestError
 from ibmap.independence import IndependenceTest
 from ibmap.kernels.bayes_model import fill_table
-from ibmap.kernels.mpl import evidence_of_tables
+from ibmap.kernels.families import evidence_of_tables
 from ibmap.scores.local_score import TableScore
 
 
@@ -66,8 +66,11 @@ class BoundMPLScore(TableScore):
 
     def evidence(self, tables: Tables) -> Floats:
         """Return what splitting the slices by y adds, and the prior odds of an edge."""
-        out, kinds = np.empty(len(tables)), self._kind[tables.x] + 1
-        evidence_of_tables(self._rising, kinds, int(tables.levels.max()), tables.start, tables.cells, out)
+        out, rows = np.empty(len(tables)), np.empty(len(tables), np.int64)
+        which = np.zeros((4, len(tables)), np.int64)  # cells and rows of x; then columns of y and slices
+        which[2:] = self._kind[tables.x] + 1
+        most = int(tables.levels.max())
+        evidence_of_tables(self._rising, which, most, tables.start, tables.cells, out, rows)
         return out + self.log_prior_odds
 
     def values(self, tables: Tables) -> Floats:
