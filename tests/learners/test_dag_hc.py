@@ -43,9 +43,10 @@ def told(n: int, seed: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]
     size=st.sampled_from([None, 1.0]),
     max_parents=st.sampled_from([None, 0, 1, 2]),
     seed=st.integers(0, 9),
+    shakes=st.sampled_from([0, 2]),
 )
 def test_it_makes_the_moves_of_the_twin(
-    table: Table, tabu: int, size: float | None, max_parents: int | None, seed: int
+    table: Table, tabu: int, size: float | None, max_parents: int | None, seed: int, shakes: int
 ) -> None:
     codes, cards = table
     n, data = len(cards), data_of(codes, cards)
@@ -64,7 +65,7 @@ def test_it_makes_the_moves_of_the_twin(
         with pytest.raises(RequestError, match="cannot be the arcs"):
             dag_hc(data, tabu=tabu, max_parents=max_parents, **options)
         return
-    learned = dag_hc(data, tabu=tabu, max_parents=max_parents, **options)
+    learned = dag_hc(data, tabu=tabu, shakes=shakes, max_parents=max_parents, **options)
     rows = codes.shape[1]
     best, history, gained = twin.climb(
         n,
@@ -75,6 +76,7 @@ def test_it_makes_the_moves_of_the_twin(
         most,
         tabu,
         max(1e-9, 1e-12 * rows * np.log(max(rows, 1))),
+        shakes,
     )
     index = learned.graph.index
     assert [(index(s.x), index(s.y), s.added) for s in learned.history] == history
@@ -211,6 +213,17 @@ def test_tabu_finds_better_optima_and_keeps_the_best() -> None:
     assert longer.history[-1].score == longer.score == max(step.score for step in longer.history)
 
 
+def test_shakes_find_better_optima() -> None:
+    data = data_of(*random_table(300, 12, 3, 0.0, seed=5))
+    plain, shaken = (dag_hc(data, shakes=shakes) for shakes in (0, 3))
+    assert shaken.learner == "dag-hc(shakes=3)"
+    assert plain.score is not None
+    assert shaken.score is not None
+    assert shaken.score >= plain.score
+    assert shaken.history[: len(plain.history)] == plain.history
+    assert shaken.history[-1].score == pytest.approx(shaken.score)
+
+
 def test_a_callback_hears_of_every_arc_and_may_end_it() -> None:
     table, heard = load(collider()), []
     learned = dag_hc(table, callback=heard.append, tabu=3)
@@ -319,6 +332,7 @@ def test_an_explanation_adds_an_arc_where_it_makes_no_cycle() -> None:
         ({"tabu": -1}, "tabu must be 0 or more"),
         ({"tabu": None}, "tabu must be 0 or more"),
         ({"tabu": True}, "tabu must be"),
+        ({"shakes": -1}, "shakes must be 0 or more"),
         ({"max_parents": 1.5}, "max_parents must be 0 or more, a whole number, or None"),
         ({"score": "ib"}, "score must be 'bic' or 'bdeu'"),
         ({"equivalent_sample_size": 3}, "belongs to the score 'bdeu'"),

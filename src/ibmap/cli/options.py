@@ -215,6 +215,9 @@ class SearchOptions:
     tabu: Annotated[
         int | None, typer.Option(metavar="K", help="Moves of arcs beyond an optimum of the score [10].")
     ] = None
+    shakes: Annotated[
+        int | None, typer.Option(metavar="K", help="Passes that turn the arcs of every variable round [0].")
+    ] = None
     max_parents: Annotated[
         int | None, typer.Option(metavar="K", help="Arcs that may lead to a variable [any].")
     ] = None

@@ -158,6 +158,9 @@ class DAGHC(ScoredLearner):
     tabu : int
         How many more moves to make where none raises the score, without returning to a structure that was
         seen; the best one is kept. 0 is plain hill climbing.
+    shakes : int
+        How often to go over all variables, reverse the arcs of each, and search on from there, as long as
+        that is of use. Each pass takes several times as long as the search itself, and finds far better optima.
     required : iterable of (str, str)
         Edges that must be in the network: the directed graph has an arc between each of these pairs, in
         the direction that the score prefers. Where that needs a cycle, or a marriage that is forbidden, or
@@ -201,6 +204,7 @@ class DAGHC(ScoredLearner):
         equivalent_sample_size: float = 1.0,
         max_parents: int | None = None,
         tabu: int = 10,
+        shakes: int = 0,
         required: Iterable[tuple[str, str]] = (),
         forbidden: Iterable[tuple[str, str]] = (),
         missing: str = "error",
@@ -214,6 +218,7 @@ class DAGHC(ScoredLearner):
         self.equivalent_sample_size = equivalent_sample_size
         self.max_parents = max_parents
         self.tabu = tabu
+        self.shakes = shakes
         self.required = required
         self.forbidden = forbidden
         self.missing = missing
@@ -230,6 +235,7 @@ class DAGHC(ScoredLearner):
             equivalent_sample_size=self.equivalent_sample_size,
             max_parents=self.max_parents,
             tabu=self.tabu,
+            shakes=self.shakes,
             required=self.required,
             forbidden=self.forbidden,
             n_jobs=self.n_jobs,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.kernels.jit import allocating_kernel, inline, kernel
-from ibmap.kernels.records import Floats
+from ibmap.kernels.records import FloatTable
 from ibmap.kernels.splitmix import mix
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3  #: what a move does with an arc; NONE: there is no move
@@ -55,7 +55,7 @@ def moved_mark(n: int, mark: np.uint64, kind: int, x: int, y: int) -> np.uint64:
 
 
 @inline
-def gain_of(evidence: Floats, tolerance: float, kind: int, x: int, y: int) -> float:
+def gain_of(evidence: FloatTable, tolerance: float, kind: int, x: int, y: int) -> float:
     """Return what a move of the arc y → x gains; an arc about which the data say nothing is never added.
 
     Beyond an optimum a search would collect such arcs, of constants to everything.
@@ -82,7 +82,7 @@ def is_allowed(
 
 @kernel
 def best_move(
-    evidence: Floats,
+    evidence: FloatTable,
     arcs: Flags,
     ancestors: Flags,
     blocked: Flags,
@@ -95,33 +95,34 @@ def best_move(
 
     Moves that gain as much, but for the tolerance or 1e-9 of it, tie: the smallest (y, x) comes first.
     """
-    n = arcs.shape[0]
-    best, found = -np.inf, False
-    for x in range(n):
-        for y in range(n):
-            for kind in range(DELETE, NONE) if arcs[x, y] else range(ADD, DELETE):
-                gain = gain_of(evidence, tolerance, kind, x, y)
-                if (
-                    gain > best
-                    and x != y
-                    and is_allowed(arcs, ancestors, blocked, required, kind, x, y)
-                    and known[slot_of(known, mark_after(n, mark, kind, x, y))] == np.uint64(0)
-                ):
-                    best, found = gain, True
-    if not found:
-        return NONE, 0, 0
-    least = best - max(tolerance, 1e-9 * abs(best))
-    for y in range(n):
+    n, least, ties = arcs.shape[0], -np.inf, False
+    best_kind, best_x, best_y = NONE, 0, n
+    for _ in range(2):  # find the largest gain; then the first move that gains as much
         for x in range(n):
-            for kind in range(DELETE, NONE) if arcs[x, y] else range(ADD, DELETE):
-                if (
-                    gain_of(evidence, tolerance, kind, x, y) >= least
-                    and x != y
-                    and is_allowed(arcs, ancestors, blocked, required, kind, x, y)
-                    and known[slot_of(known, mark_after(n, mark, kind, x, y))] == np.uint64(0)
-                ):
-                    return kind, x, y
-    return NONE, 0, 0
+            for y in range(n):
+                if not arcs[x, y] and not evidence[x, y] > least:
+                    continue
+                for kind in range(DELETE, NONE) if arcs[x, y] else range(ADD, DELETE):
+                    gain = gain_of(evidence, tolerance, kind, x, y)
+                    if (
+                        gain > least
+                        and x != y
+                        and not (ties and (y, x, kind) >= (best_y, best_x, best_kind))
+                        and is_allowed(arcs, ancestors, blocked, required, kind, x, y)
+                        and known[slot_of(known, mark_after(n, mark, kind, x, y))] == np.uint64(0)
+                    ):
+                        best_kind, best_x, best_y = kind, x, y
+                        least = least if ties else gain
+        if best_kind == NONE:
+            break
+        least, ties = least - max(tolerance, 1e-9 * abs(least)), True
+    return best_kind, best_x, best_y
+
+
+@kernel
+def can_be_reversed(arcs: Flags, ancestors: Flags, blocked: Flags, x: int, y: int) -> bool:
+    """Whether the arc y → x may point the other way."""
+    return is_allowed(arcs, ancestors, blocked, blocked, REVERSE, x, y)
 
 
 @kernel

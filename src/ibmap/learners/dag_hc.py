@@ -1,6 +1,6 @@
 """DAG-HC: greedy search through directed acyclic graphs; its moral graph is the Markov network."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -14,9 +14,15 @@ from ibmap.learners.ibmap_hc import Edges, Indices, constraints, named_pairs, re
 from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.results.provenance import Provenance
 from ibmap.scores.families import family_score
-from ibmap.search.dag import DagClimb, moral, oriented, pair_log_odds
+from ibmap.search.dag import DagClimb, Move, moral, oriented, pair_log_odds
 
-DEFAULTS: dict[str, Any] = {"score": "bic", "equivalent_sample_size": 1.0, "max_parents": None, "tabu": 10}
+DEFAULTS: dict[str, Any] = {
+    "score": "bic",
+    "equivalent_sample_size": 1.0,
+    "max_parents": None,
+    "tabu": 10,
+    "shakes": 0,
+}
 
 
 def dag_hc(
@@ -26,6 +32,7 @@ def dag_hc(
     equivalent_sample_size: float = 1.0,
     max_parents: int | None = None,
     tabu: int = 10,
+    shakes: int = 0,
     required: Edges = (),
     forbidden: Edges = (),
     n_jobs: int | None = None,
@@ -35,8 +42,9 @@ def dag_hc(
     """Learn a Markov network as the moral graph of a directed acyclic graph.
 
     Start without arcs; add, delete or reverse the arc that raises the score most. Where none does, go on
-    for ``tabu`` moves without returning to a structure that was seen, and keep the best. The options are
-    those of :class:`ibmap.DAGHC`; ``data`` is a table, or an engine that holds one.
+    for ``tabu`` moves without returning to a structure that was seen, and keep the best. Then, ``shakes``
+    times at most, reverse the arcs of every variable in turn, and search on from there. The options are those
+    of :class:`ibmap.DAGHC`; ``data`` is a table, or an engine that holds one.
 
     ``n_tests`` counts the arcs whose gain was computed. A step of the history is an arc that came or went;
     a reversal is two. Each is the gain on the rows that know the child and all parents in question; so is
@@ -54,7 +62,7 @@ def dag_hc(
     (('a', 'b'), ('a', 'c'), ('b', 'c'))
     """
     began = perf_counter()
-    check_options(max_parents, tabu)
+    check_options(max_parents, tabu, shakes)
     n_threads(n_jobs)
     counting = as_engine(data, engine)
     schema, n = counting.schema, counting.schema.n_variables
@@ -66,7 +74,11 @@ def dag_hc(
     history: list[Step] = []
     total, kept, stopped = families.total([np.flatnonzero(family) for family in climb.arcs]), 0, False
     best = total
-    while not stopped and (move := climb.advance()):
+    for move in moves_of(climb, shakes):
+        if move is None:  # back at the best structure
+            del history[kept:]
+            total = best
+            continue
         for child, parent, added, gain in move.parts:
             total += gain
             x, y = schema.names[parent], schema.names[child]
@@ -75,12 +87,15 @@ def dag_hc(
                 stopped = True
         if not climb.n_beyond:
             kept, best = len(history), total
+        if stopped:
+            break
     climb.go_back()
     said = {
         "score": score,
         "equivalent_sample_size": equivalent_sample_size,
         "max_parents": max_parents,
         "tabu": tabu,
+        "shakes": shakes,
     }
     found = moral(climb.arcs)
     return learned_from(
@@ -99,9 +114,30 @@ def dag_hc(
     )
 
 
-def check_options(max_parents: int | None, tabu: int) -> None:
-    """Refuse what is no number of parents, or of moves."""
-    for name, value, none in (("max_parents", max_parents, ", or None"), ("tabu", tabu, "")):
+def moves_of(climb: DagClimb, shakes: int) -> Iterator[Move | None]:
+    """Yield all moves; None when a search is over, and the structure is the best one again.
+
+    After the first search every variable is shaken, in their order; as often as told, if that is of use.
+    """
+    while move := climb.advance():
+        yield move
+    yield None
+    for _ in range(shakes):
+        before = climb.best_gain
+        for v in range(climb.score.n):
+            shaken = climb.shake(v)
+            yield from shaken
+            while shaken and (move := climb.advance()):
+                yield move
+            yield None
+        if climb.best_gain == before:
+            return
+
+
+def check_options(max_parents: int | None, tabu: int, shakes: int) -> None:
+    """Refuse what is no number of parents, of moves, or of passes."""
+    numbers = (("max_parents", max_parents, ", or None"), ("tabu", tabu, ""), ("shakes", shakes, ""))
+    for name, value, none in numbers:
         if value is None and none:
             continue
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:

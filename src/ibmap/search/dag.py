@@ -17,6 +17,7 @@ from ibmap.kernels.dag import (
     REVERSE,
     add_ancestors,
     best_move,
+    can_be_reversed,
     fill_ancestors,
     moved_mark,
     remember,
@@ -58,7 +59,7 @@ class DagClimb:
     """Add, delete or reverse the arc that gains most; never return to a structure that was seen before.
 
     The best structure is remembered. The search ends when it could not be surpassed with ``tabu`` further
-    moves; with 0 it ends where no move gains.
+    moves; with 0 it ends where no move gains. ``shake`` begins another search near the best structure.
 
     Parameters
     ----------
@@ -95,27 +96,53 @@ class DagClimb:
         for x in range(score.n):
             if max_parents == 0 or self.arcs[x].any():
                 self._look_again(x)
-        self._mark, self._n_known = np.uint64(1), 0
-        self._known = np.zeros(64, np.uint64)
-        self._remember()
-        self._gain = self._best_gain = 0.0
+        self._mark = self._best_mark = np.uint64(1)
+        self._gain = self.best_gain = 0.0  #: of this structure, and of the best one
         self._beyond: list[Move] = []  # moves since the best structure
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a search here: forget what was seen, and what was reached."""
+        self._known, self._n_known = np.zeros(64, np.uint64), 0
+        self._optimum, self._in_vain = self._gain, 0  # of this search, and moves since
+        self._remember()
 
     def advance(self) -> Move | None:
         """Make a move; None if the search is over, and then the structure is the best one."""
-        move = self._next() if len(self._beyond) <= self.tabu else None
+        move = self._next() if self._in_vain <= self.tabu else None
         if move is None or (self.tabu == 0 and move.gain <= self.score.tolerance):
             self.go_back()
             return None
-        self._do(move.kind, move.x, move.y)
-        self._mark = np.uint64(moved_mark(self.score.n, self._mark, move.kind, move.x, move.y))
+        self._make(move)
         self._remember()
-        self._gain += move.gain
-        self._beyond.append(move)
-        if self._gain > self._best_gain + self.score.tolerance:
-            self._best_gain = self._gain
+        self._in_vain += 1
+        if self._gain > self._optimum + self.score.tolerance:
+            self._optimum, self._in_vain = self._gain, 0
+        if self._gain > self.best_gain + self.score.tolerance:
+            self.best_gain, self._best_mark = self._gain, self._mark
             self._beyond.clear()
+        elif self._mark == self._best_mark:  # where an earlier search has ended
+            self._in_vain = self.tabu + 1
         return move
+
+    def shake(self, v: int) -> list[Move]:
+        """Reverse all arcs of a variable, or delete them if that is not allowed; a new search begins there.
+
+        If it does not surpass the best structure, it ends there.
+        """
+        moves = []
+        for x, y in np.argwhere(self.arcs).tolist():
+            if v not in (x, y):
+                continue
+            kind = DELETE
+            if can_be_reversed(self.arcs, self.ancestors, self._blocked, x, y):
+                kind = REVERSE
+            elif self._required[x, y]:
+                continue
+            moves.append(self._move(kind, x, y))
+            self._make(moves[-1])
+        self._begin()
+        return moves
 
     @property
     def n_beyond(self) -> int:
@@ -130,6 +157,12 @@ class DagClimb:
                 self._do(REVERSE, y, x)
             else:
                 self._do(DELETE if kind == ADD else ADD, x, y)
+        self._gain = self.best_gain
+
+    def _make(self, move: Move) -> None:
+        self._do(move.kind, move.x, move.y)
+        self._gain += move.gain
+        self._beyond.append(move)
 
     def _next(self) -> Move | None:
         kind, x, y = best_move(
@@ -142,8 +175,10 @@ class DagClimb:
             self._mark,
             self.score.tolerance,
         )
-        if kind == NONE:
-            return None
+        return None if kind == NONE else self._move(kind, x, y)
+
+    def _move(self, kind: int, x: int, y: int) -> Move:
+        """Return a move with what it gains."""
         here, turned = float(self.evidence[x, y]), float(self.evidence[y, x])
         if kind == ADD:
             return Move(kind, x, y, ((x, y, True, here),))
@@ -152,6 +187,7 @@ class DagClimb:
 
     def _do(self, kind: int, x: int, y: int) -> None:
         """Change the structure, and ask again about the children that it touches."""
+        self._mark = np.uint64(moved_mark(self.score.n, self._mark, kind, x, y))
         self.arcs[x, y] = kind == ADD
         if kind == REVERSE:
             self.arcs[y, x] = True
