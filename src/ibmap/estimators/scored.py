@@ -160,7 +160,7 @@ class DAGHC(ScoredLearner):
         seen; the best one is kept. 0 is plain hill climbing.
     shakes : int
         How often to go over all variables, reverse the arcs of each, and search on from there, as long as
-        that is of use. Each pass takes several times as long as the search itself, and finds far better optima.
+        that is of use. A pass takes several times as long as the search itself, and finds far better optima.
     required : iterable of (str, str)
         Edges that must be in the network: the directed graph has an arc between each of these pairs, in
         the direction that the score prefers. Where that needs a cycle, or a marriage that is forbidden, or
