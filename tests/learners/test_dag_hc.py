@@ -17,7 +17,7 @@ from ibmap.results.result_file import result_of_learned, result_text
 from ibmap.search.dag import DagClimb, moral, oriented, pair_log_odds
 from tests.engines.partitioned import HiddenEngine, data_of, with_wide_columns
 from tests.reference import dag as twin
-from tests.reference import families
+from tests.reference import directed
 from tests.reference.tables import Table, categorical_tables, random_table
 
 
@@ -69,7 +69,7 @@ def test_it_makes_the_moves_of_the_twin(
     rows = codes.shape[1]
     best, history, gained = twin.climb(
         n,
-        cache(lambda x, y, parents: families.evidence(codes, cards, x, y, parents, size)),
+        cache(lambda x, y, parents: directed.evidence(codes, cards, x, y, parents, size)),
         frozenset((int(y), int(x)) for x, y in np.argwhere(start)),
         {frozenset(pair) for pair in required},
         {frozenset(pair) for pair in forbidden},
@@ -86,7 +86,7 @@ def test_it_makes_the_moves_of_the_twin(
     assert np.isfinite(learned.pair_scores).all()
     if not (codes < 0).any():
         parents = [twin.parents_of(best, x) for x in range(n)]
-        assert learned.score == pytest.approx(families.total(codes, cards, parents, size), abs=1e-7)
+        assert learned.score == pytest.approx(directed.total(codes, cards, parents, size), abs=1e-7)
 
 
 @settings(max_examples=40)

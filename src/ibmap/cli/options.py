@@ -191,7 +191,7 @@ class SearchOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What the search raises: {scores} [ib]; of a directed graph: {family_scores} [bic].",
+            help="What the search raises: {scores} [ib]; of a directed graph: {directed_scores} [bic].",
         ),
     ] = None
     search: Annotated[str | None, typer.Option(metavar="NAME", help="How: {searches} [climb].")] = None

@@ -20,7 +20,7 @@ REGISTRIES = {
     "scores": "ibmap.scores.registry:SCORES",
     "searches": "ibmap.search.registry:SEARCHES",
     "discretizations": "ibmap.data.discretize:METHODS",
-    "family_scores": "ibmap.scores.families:FAMILY_SCORES",
+    "directed_scores": "ibmap.scores.directed:DIRECTED_SCORES",
     "formats": "ibmap.exchange.formats:FORMATS",
     "layouts": "ibmap.plots.layouts:LAYOUTS",
     "learners": "ibmap.learners.registry:LEARNERS",

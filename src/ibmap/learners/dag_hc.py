@@ -13,7 +13,7 @@ from ibmap.errors import RequestError
 from ibmap.learners.ibmap_hc import Edges, Indices, constraints, named_pairs, read_only
 from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.results.provenance import Provenance
-from ibmap.scores.families import family_score
+from ibmap.scores.directed import directed_score
 from ibmap.search.dag import DagClimb, Move, moral, oriented, pair_log_odds
 
 DEFAULTS: dict[str, Any] = {
@@ -66,7 +66,7 @@ def dag_hc(
     n_threads(n_jobs)
     counting = as_engine(data, engine)
     schema, n = counting.schema, counting.schema.n_variables
-    families = family_score(score, counting, equivalent_sample_size)
+    families = directed_score(score, counting, equivalent_sample_size)
     _, must, must_not = constraints(schema, None, required or (), forbidden or ())
     locked, out = _matrix(must, n), _matrix(must_not, n)
     most = n if max_parents is None else int(max_parents)

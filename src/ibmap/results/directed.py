@@ -8,7 +8,7 @@ from ibmap._text import listed
 from ibmap._types import Ints
 from ibmap.engines import Engine
 from ibmap.results.learned import Learned
-from ibmap.scores.families import FamilyScore, family_score
+from ibmap.scores.directed import DirectedScore, directed_score
 
 
 class DirectedPair(NamedTuple):
@@ -37,7 +37,7 @@ class Directed:
             self._arcs[index(child), index(parent)] = True
         self.label = str(options.get("score", "bic"))
         size = float(options.get("equivalent_sample_size", 1.0))
-        self._score: FamilyScore = family_score(self.label, engine, size)
+        self._score: DirectedScore = directed_score(self.label, engine, size)
 
     def parents(self, x: int) -> Ints:
         """Return the parents of x."""

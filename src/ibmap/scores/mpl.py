@@ -11,7 +11,7 @@ from ibmap.engines import Engine, Tables
 from ibmap.errors import RequestError
 from ibmap.independence import IndependenceTest
 from ibmap.kernels.bayes_model import fill_table
-from ibmap.kernels.families import evidence_of_tables
+from ibmap.kernels.directed import evidence_of_tables
 from ibmap.scores.local_score import TableScore
 
 

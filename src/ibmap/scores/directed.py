@@ -12,15 +12,15 @@ from ibmap.engines.memory import new_sets
 from ibmap.errors import RequestError
 from ibmap.kernels.bayes_model import fill_table
 from ibmap.kernels.context import counting_context
-from ibmap.kernels.families import evidence_of_tables, family_row
+from ibmap.kernels.directed import evidence_of_tables, family_row
 from ibmap.scores.local_score import spread_rows
 
-FAMILY_SCORES = ("bic", "bdeu")  #: the Bayesian information criterion; the marginal likelihood
+DIRECTED_SCORES = ("bic", "bdeu")  #: the Bayesian information criterion; the marginal likelihood
 LARGEST = 1e260  #: configurations of parents that are still told from more
 MOST_LOGS = 1 << 25  #: values of functions of counts that are kept
 
 
-class FamilyScore:
+class DirectedScore:
     """A score of families, bound to an engine: s_x(P) is a sum over the observed slices of the parents P.
 
     t_xy is what y gains as a parent of x beside its other parents, on the rows that know x, y and these.
@@ -117,7 +117,7 @@ class FamilyScore:
         return _possible(sums[asked.given_start[1:]] - sums[asked.given_start[:-1]])
 
 
-class BICScore(FamilyScore):
+class BICScore(DirectedScore):
     """s_x(P) = log-likelihood - ½ log N (r - 1) q: N rows, r levels of x, q possible configurations of P.
 
     Examples
@@ -150,7 +150,7 @@ class BICScore(FamilyScore):
         return np.asarray(likelihood - _half_log(rows) * n_parameters)
 
 
-class BDeuScore(FamilyScore):
+class BDeuScore(DirectedScore):
     """The marginal likelihood of x given P, with prior counts that add up to an equivalent sample size a.
 
     s_x(P) = Σ_l [log Γ(a / q) - log Γ(a / q + n_l) + Σ_i log Γ(a / rq + n_il) - log Γ(a / rq)] over the
@@ -215,8 +215,8 @@ def _possible(logs: Floats) -> Floats:
     return np.rint(np.exp(np.minimum(logs, log(LARGEST))))
 
 
-def family_score(name: object, engine: Engine, equivalent_sample_size: float = 1.0) -> FamilyScore:
-    """Return a score by its name in ``FAMILY_SCORES``, bound to an engine."""
+def directed_score(name: object, engine: Engine, equivalent_sample_size: float = 1.0) -> DirectedScore:
+    """Return a score by its name in ``DIRECTED_SCORES``, bound to an engine."""
     size = equivalent_sample_size
     if isinstance(size, bool) or not isinstance(size, int | float | np.number) or not 0 < size < np.inf:
         raise RequestError(f"equivalent_sample_size must be a positive number, not {size!r}")

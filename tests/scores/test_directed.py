@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap.errors import RequestError
-from ibmap.scores import families
-from ibmap.scores.families import family_score
+from ibmap.scores import directed
+from ibmap.scores.directed import directed_score
 from tests.engines.partitioned import ENGINES, HiddenEngine, MemoryEngine, data_of, with_wide_columns
-from tests.reference import families as twin
+from tests.reference import directed as twin
 from tests.reference.tables import Table, categorical_tables, random_table
 
 SIZES = [None, 1.0, 10.0]  #: BIC, or the equivalent sample size of BDeu
 
 
-def bound(engine: Any, size: float | None) -> families.FamilyScore:
-    return family_score("bic", engine) if size is None else family_score("bdeu", engine, size)
+def bound(engine: Any, size: float | None) -> directed.DirectedScore:
+    return directed_score("bic", engine) if size is None else directed_score("bdeu", engine, size)
 
 
 def random_parents(n: int, seed: int) -> list[np.ndarray]:
@@ -91,7 +91,7 @@ def test_evidence_is_what_an_arc_gains(table: Table, seed: int, size: float | No
 
 
 def test_functions_of_counts_are_dropped_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(families, "MOST_LOGS", 1000)
+    monkeypatch.setattr(directed, "MOST_LOGS", 1000)
     assert_agrees(random_table(150, 5, 4, 0.0, seed=1), MemoryEngine, 3, 1.0)
 
 
@@ -114,4 +114,4 @@ def test_so_many_parents_that_their_configurations_overflow(size: float | None) 
 )
 def test_requests_that_make_no_sense_are_refused(name: str, size: Any, words: str) -> None:
     with pytest.raises(RequestError, match=words):
-        family_score(name, MemoryEngine(data_of(np.zeros((2, 3), int), [2, 2])), size)
+        directed_score(name, MemoryEngine(data_of(np.zeros((2, 3), int), [2, 2])), size)
