@@ -16,6 +16,7 @@ ALL = (
     "growth",
     "worlds",
     "rivals",
+    "dag",
     "eda",
     "pages",
 )

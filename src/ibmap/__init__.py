@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ibmap.engines import MemoryEngine as MemoryEngine
     from ibmap.errors import DataWarning as DataWarning
     from ibmap.errors import IbmapError as IbmapError
+    from ibmap.estimators import DAGHC as DAGHC
     from ibmap.estimators import GSMN as GSMN
     from ibmap.estimators import HHCMN as HHCMN
     from ibmap.estimators import IBMAP as IBMAP
@@ -59,6 +60,7 @@ _HOME = {
     "CategoricalData": "ibmap.data",
     "Checkpoint": "ibmap.learners",
     "ChiSquareTest": "ibmap.independence",
+    "DAGHC": "ibmap.estimators",
     "DataWarning": "ibmap.errors",
     "EvidenceMAP": "ibmap.estimators",
     "Explanation": "ibmap.results.explanation",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ibmap import (
+    DAGHC,
     GSMN,
     HHCMN,
     IBMAP,
@@ -22,7 +23,7 @@ from ibmap import (
 from ibmap.engines import ENGINES as BY_NAME
 from ibmap.engines import Engine, EngineBase, Questions, Slices, Tables, add_tables, as_engine, ask
 from ibmap.errors import EngineError, RequestError
-from ibmap.learners import gsmn, hhc_mn, ibmap_hc, mutual_information
+from ibmap.learners import dag_hc, gsmn, hhc_mn, ibmap_hc, mutual_information
 from ibmap.learners.bootstrap import bootstrap
 from ibmap.results.result_file import result_content
 from ibmap.scores import SCORES
@@ -51,6 +52,8 @@ LEARNERS: dict[str, Any] = {
     "hhc-mn": hhc_mn,
     "hhc-mn, g-square": partial(hhc_mn, test="g-square", max_condition=2),
     "mi": mutual_information,
+    "dag-hc": dag_hc,
+    "dag-hc, bdeu": partial(dag_hc, score="bdeu", tabu=0, max_parents=2, required=[("v0", "v3")]),
 }
 
 
@@ -92,7 +95,8 @@ def test_every_learner(engine: Any, table: str, learner: str) -> None:
 
 @pytest.mark.parametrize("engine", OTHERS)
 @pytest.mark.parametrize(
-    "learner", [IBMAP(), IBMAP(score="saturated", search="rounds"), GSMN(), HHCMN(), MutualInformation()]
+    "learner",
+    [IBMAP(), IBMAP(score="saturated", search="rounds"), GSMN(), HHCMN(), MutualInformation(), DAGHC()],
 )
 def test_estimators_explain_and_bootstrap(engine: Any, learner: Any) -> None:
     data = TABLES["levels"]
@@ -198,7 +202,7 @@ class Confused(EngineBase):
 DATA = data_of(*random_table(60, 5, 3, 0.0, seed=5))
 
 
-@pytest.mark.parametrize("learner", ["ibmap-hc", "saturated, rounds", "gsmn", "hhc-mn", "mi"])
+@pytest.mark.parametrize("learner", ["ibmap-hc", "saturated, rounds", "gsmn", "hhc-mn", "mi", "dag-hc"])
 def test_an_engine_that_loses_a_partition_is_found_out(learner: str) -> None:
     with pytest.raises(EngineError, match=r"answered for \d+ of 60 rows: a partition is lost"):
         LEARNERS[learner](Forgetful(DATA))
@@ -264,7 +268,7 @@ def test_an_engine_without_a_bootstrap_says_so() -> None:
 def test_engines_and_scores_by_name() -> None:
     assert next(iter(BY_NAME)) == "memory"
     assert {learner.keywords["score"] for learner in LEARNERS.values() if "score" in _options(learner)} == (
-        {*SCORES} - {"ib"}
+        {*SCORES, "bdeu"} - {"ib"}
     )
     assert isinstance(as_engine(DATA, "memory"), Engine)
     assert isinstance(as_engine(DATA).tables(Questions.fixed(0, [1], [])).slices, Slices)

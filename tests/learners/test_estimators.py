@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ibmap import IBMAP, BayesianTest, Graph
+from ibmap import DAGHC, IBMAP, BayesianTest, Graph
 from ibmap.errors import DataError
 from tests.reference import search as twin
 from tests.reference.tables import random_table
@@ -23,9 +23,9 @@ CODES, CARDS = random_table(300, 6, 3, 0.0, seed=13)
 CLASH = {"check_n_features_in_after_fitting": "the parameter score is no method"}
 
 
-@parametrize_with_checks([IBMAP()], expected_failed_checks=lambda _: CLASH)
+@parametrize_with_checks([IBMAP(), DAGHC()], expected_failed_checks=lambda _: CLASH)
 @pytest.mark.filterwarnings("ignore:too many levels", "ignore::sklearn.exceptions.SkipTestWarning")
-def test_scikit_learn_finds_nothing_to_object_to(estimator: IBMAP, check: object) -> None:
+def test_scikit_learn_finds_nothing_to_object_to(estimator: IBMAP | DAGHC, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 
 

@@ -188,7 +188,11 @@ class SearchOptions:
 
     learner: Annotated[str, typer.Option(metavar="NAME", help="The algorithm: {learners}.")] = "ibmap-hc"
     score: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What the search raises: {scores} [ib].")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What the search raises: {scores} [ib]; of a directed graph: {directed_scores} [bic].",
+        ),
     ] = None
     search: Annotated[str | None, typer.Option(metavar="NAME", help="How: {searches} [climb].")] = None
     expected_neighbours: Annotated[
@@ -210,6 +214,20 @@ class SearchOptions:
     ] = None
     patience: Annotated[
         int | None, typer.Option(metavar="K", help="Try K more pairs before giving up [0].")
+    ] = None
+
+    tabu: Annotated[
+        int | None, typer.Option(metavar="K", help="Moves of arcs beyond an optimum of the score [10].")
+    ] = None
+    shakes: Annotated[
+        int | None, typer.Option(metavar="K", help="Passes that turn the arcs of every variable round [0].")
+    ] = None
+    max_parents: Annotated[
+        int | None, typer.Option(metavar="K", help="Arcs that may lead to a variable [any].")
+    ] = None
+    equivalent_sample_size: Annotated[
+        float | None,
+        typer.Option(metavar="A", help="What the prior counts of a directed graph add up to [1]."),
     ] = None
 
     def function(self) -> Callable[..., "Learned"]:

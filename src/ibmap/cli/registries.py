@@ -20,6 +20,7 @@ REGISTRIES = {
     "scores": "ibmap.scores.registry:SCORES",
     "searches": "ibmap.search.registry:SEARCHES",
     "discretizations": "ibmap.data.discretize:METHODS",
+    "directed_scores": "ibmap.scores.directed:DIRECTED_SCORES",
     "formats": "ibmap.exchange.formats:FORMATS",
     "layouts": "ibmap.plots.layouts:LAYOUTS",
     "learners": "ibmap.learners.registry:LEARNERS",

@@ -3,6 +3,15 @@
 from ibmap.estimators.base import StructureLearner
 from ibmap.estimators.deciding import GSMN, HHCMN, MutualInformation
 from ibmap.estimators.resampling import Bootstrap
-from ibmap.estimators.scored import IBMAP, EvidenceMAP
+from ibmap.estimators.scored import DAGHC, IBMAP, EvidenceMAP
 
-__all__ = ["GSMN", "HHCMN", "IBMAP", "Bootstrap", "EvidenceMAP", "MutualInformation", "StructureLearner"]
+__all__ = [
+    "DAGHC",
+    "GSMN",
+    "HHCMN",
+    "IBMAP",
+    "Bootstrap",
+    "EvidenceMAP",
+    "MutualInformation",
+    "StructureLearner",
+]

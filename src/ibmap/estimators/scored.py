@@ -1,4 +1,4 @@
-"""Learners that raise a score, as scikit-learn estimators: IBMAP and EvidenceMAP."""
+"""Learners that raise a score, as scikit-learn estimators: IBMAP, EvidenceMAP and DAG-HC."""
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
@@ -11,13 +11,14 @@ from ibmap.engines import Engine
 from ibmap.estimators.base import StructureLearner
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
+from ibmap.learners.dag_hc import dag_hc
 from ibmap.learners.evidence_map import evidence_map
 from ibmap.learners.ibmap_hc import ibmap_hc
 from ibmap.results.learned import Learned, Step, frame
 
 
 class ScoredLearner(StructureLearner):
-    """What learners by score share: the fitted attributes."""
+    """What learners with a score share: the score, the numbers behind the posteriors, and the ascents."""
 
     @property
     def score_(self) -> float | None:
@@ -230,3 +231,107 @@ class EvidenceMAP(ScoredLearner):
             callback=self.callback,
             checkpoint=self.checkpoint,
         )
+
+
+class DAGHC(ScoredLearner):
+    """Learn a Markov network as the moral graph of a directed acyclic graph, found by hill climbing.
+
+    Parameters
+    ----------
+    score : {"bic", "bdeu"} or None
+        What is raised: the Bayesian information criterion (None is the same), or the marginal likelihood.
+    equivalent_sample_size : float
+        Of BDeu: what its prior counts add up to.
+    max_parents : int or None
+        Parents that a variable may have; None is any number.
+    tabu : int
+        How many more moves to make where none raises the score, without returning to a structure that was
+        seen; the best one is kept. 0 is plain hill climbing.
+    shakes : int
+        How often to go over all variables, reverse the arcs of each, and search on from there, as long as
+        that is of use. A pass takes several times as long as the search itself, and finds far better optima.
+    required : iterable of (str, str)
+        Edges that must be in the network: the directed graph has an arc between each of these pairs, in
+        the direction that the score prefers. Where that needs a cycle, or a marriage that is forbidden, or
+        more than ``max_parents``, it is an error.
+    forbidden : iterable of (str, str)
+        Edges that must not be in the network: such pairs get no arc and no common child.
+    missing, discretize, bins, engine
+        As in :class:`ibmap.IBMAP`.
+    n_jobs : int or None
+        As in every learner; one move follows the other, so threads are of no use here.
+    callback : callable or None
+        Called with a :class:`Step` for every arc that comes or goes; the search ends when it returns True.
+
+    Attributes
+    ----------
+    graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
+        As in every learner. The log odds of an edge are what the score would lose with its arc, and with one
+        of the two arcs to every common child; those of other pairs what an arc would gain.
+    score_, pair_scores_, history_
+        As in :class:`ibmap.IBMAP`; a step of the history is an arc from x to y.
+    dag_ : tuple of (str, str)
+        The directed graph, as (parent, child).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> smoke, dust = rng.integers(2, size=(2, 400))
+    >>> cough = (smoke | dust) ^ (rng.random(400) < 0.1)
+    >>> net = DAGHC().fit({"smoke": smoke, "dust": dust, "cough": cough})
+    >>> net.dag_
+    (('smoke', 'cough'), ('dust', 'cough'))
+    >>> net.graph_.blanket("smoke")  # dust helps to tell why somebody coughs
+    ('dust', 'cough')
+    """
+
+    def __init__(
+        self,
+        *,
+        score: str | None = None,
+        equivalent_sample_size: float = 1.0,
+        max_parents: int | None = None,
+        tabu: int = 10,
+        shakes: int = 0,
+        required: Iterable[tuple[str, str]] = (),
+        forbidden: Iterable[tuple[str, str]] = (),
+        missing: str = "error",
+        discretize: str | None = None,
+        bins: int | Mapping[str, Any] | None = None,
+        engine: Any = None,
+        n_jobs: int | None = None,
+        callback: Callable[[Step], object] | None = None,
+    ) -> None:
+        self.score = score
+        self.equivalent_sample_size = equivalent_sample_size
+        self.max_parents = max_parents
+        self.tabu = tabu
+        self.shakes = shakes
+        self.required = required
+        self.forbidden = forbidden
+        self.missing = missing
+        self.discretize = discretize
+        self.bins = bins
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learn(self, engine: Engine) -> Learned:
+        return dag_hc(
+            engine,
+            score="bic" if self.score is None else self.score,
+            equivalent_sample_size=self.equivalent_sample_size,
+            max_parents=self.max_parents,
+            tabu=self.tabu,
+            shakes=self.shakes,
+            required=self.required,
+            forbidden=self.forbidden,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+        )
+
+    @property
+    def dag_(self) -> tuple[tuple[str, str], ...]:
+        """The directed graph, as (parent, child)."""
+        return tuple(self.learned_.arcs or ())

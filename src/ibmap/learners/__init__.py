@@ -1,6 +1,7 @@
 """From a table to a graph: one algorithm a file, as pure functions; ``ibmap.estimators`` has the classes."""
 
 from ibmap.learners.checkpoint import Checkpoint
+from ibmap.learners.dag_hc import dag_hc
 from ibmap.learners.evidence_map import evidence_map
 from ibmap.learners.gsmn import gsmn
 from ibmap.learners.hhc_mn import hhc_mn
@@ -18,6 +19,7 @@ __all__ = [
     "Learned",
     "Step",
     "Visit",
+    "dag_hc",
     "evidence_map",
     "explain",
     "find_learner",

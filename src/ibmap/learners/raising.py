@@ -75,8 +75,8 @@ def raise_score(
         score=running.total,
         pair_scores=read_only(running.pair_scores),
         history=tuple(history),
-        required=_named(schema, must),
-        forbidden=_named(schema, must_not),
+        required=named_pairs(schema, must),
+        forbidden=named_pairs(schema, must_not),
     )
     return learned, running
 
@@ -110,7 +110,8 @@ def _pairs(schema: Schema, edges: Edges, what: str) -> Indices:
     return pairs
 
 
-def _named(schema: Schema, pairs: Indices) -> tuple[tuple[str, str], ...]:
+def named_pairs(schema: Schema, pairs: Indices) -> tuple[tuple[str, str], ...]:
+    """Return pairs of indices as pairs of names, each once."""
     return tuple((schema.names[i], schema.names[j]) for i, j in dict.fromkeys(pairs))
 
 

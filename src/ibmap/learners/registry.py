@@ -16,6 +16,7 @@ LEARNERS = {
     "hhc-mn": "ibmap.learners:hhc_mn",
     "mi": "ibmap.learners:mutual_information",
     "evidence-map": "ibmap.learners:evidence_map",
+    "dag-hc": "ibmap.learners:dag_hc",
 }
 
 

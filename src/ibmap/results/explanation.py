@@ -12,6 +12,7 @@ from ibmap._types import Ints
 from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest, IndependenceTest, as_test
+from ibmap.results.directed import Directed
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign
 from ibmap.scores import LocalScore
@@ -22,7 +23,7 @@ LEVELS = 12  #: tables with more levels on a side are not drawn
 
 @dataclass(frozen=True)
 class View:
-    """The pair as one end sees it: the test given the other neighbours of ``x``."""
+    """The pair as one end sees it: given the other neighbours of ``x``, or its other parents."""
 
     x: str
     y: str
@@ -31,10 +32,11 @@ class View:
     n_slices: int
     independent: bool
     numbers: dict[str, float]  #: log posteriors, or statistic and p-value
+    others: str = "neighbours"  #: what is given: other neighbours, or other parents
 
     def sentence(self) -> str:
         """Say what the test found."""
-        others = f" given {listed(self.given)}" if self.given else " (no other neighbours)"
+        others = f" given {listed(self.given)}" if self.given else f" (no other {self.others})"
         verdict = "independent of" if self.independent else "dependent on"
         return f"{self.x} is {verdict} {self.y}{others}: {self._number()}."
 
@@ -81,6 +83,10 @@ class Explanation:
         Log posterior of the edge, averaged over graphs in which another variable stands in for one end.
     rivals : sequence of (str, str, float)
         Who would come at which end if the edge were not there, and with which probability.
+    log_odds : float or None
+        Of an edge, where the network is the moral graph of a directed one; None elsewhere.
+    arcs : tuple of str
+        Sentences about the arcs of that directed graph.
     """
 
     x: str
@@ -97,12 +103,16 @@ class Explanation:
     forbidden: bool = False
     over_rivals: float | None = None
     rivals: Sequence[tuple[str, str, float]] = ()
+    log_odds: float | None = None
+    arcs: tuple[str, ...] = ()
 
     @property
     def log_posterior(self) -> float | None:
-        """Log posterior of an edge: over its rivals, or the mean of what both ends say; None if unknown."""
+        """Log posterior of an edge: of arcs, over rivals, or the mean of both ends; None if unknown."""
         if self.over_rivals is not None:
             return self.over_rivals
+        if self.log_odds is not None:
+            return -float(np.logaddexp(0.0, -self.log_odds))
         logs = [view.numbers.get("log_dependent") for view in self.views]
         return None if None in logs else float(np.mean(logs))  # type: ignore[arg-type]
 
@@ -114,7 +124,7 @@ class Explanation:
         if self.log_posterior is not None:
             head += f"; posterior of an edge: {probability(self.log_posterior)}"
         views = [view.sentence() for view in self.views]
-        return "\n".join([f"{head}.", *views, *self._stand_ins(), *self._search()])
+        return "\n".join([f"{head}.", *self.arcs, *views, *self._stand_ins(), *self._search()])
 
     def _stand_ins(self) -> list[str]:
         """Tell who could stand in for the edge."""
@@ -135,7 +145,7 @@ class Explanation:
             return []
         lines = [
             f"Ascent {step.n} of {self.n_ascents} {'added' if step.added else 'removed'} the edge: "
-            f"the score rose by {step.gain:.4g} to {step.score:.6g}."
+            f"the score {'rose' if step.gain >= 0 else 'fell'} by {abs(step.gain):.4g} to {step.score:.6g}."
             for step in self.flips
         ] or [f"The search {'was not free to flip' if self._told else 'never flipped'} this pair."]
         if self.gain_of_flip is not None:
@@ -187,7 +197,8 @@ def explain(
 ) -> Explanation:
     """Ask about a pair as the learned network puts the question: given the other neighbours.
 
-    The score that learned the network is asked, or the test, for learners that decide instead of scoring.
+    The score that learned the network is asked, or the test, for learners that decide instead of scoring. In
+    a network that is the moral graph of a directed one, the parents of a variable stand for its neighbours.
 
     Parameters
     ----------
@@ -219,33 +230,44 @@ def explain(
     i, j = schema.indices((x, y))
     if i == j:
         raise RequestError(f"X and Y are both {x!r}: name two different variables")
-    ends = [(v, w, _others(learned, v, w)) for v, w in ((i, j), (j, i))]
+    directed = None if learned.arcs is None or test is not None else Directed(learned, counting)
+    ends = [(v, w, _others(learned, directed, v, w)) for v, w in ((i, j), (j, i))]
     tables = ask(counting, Questions.of([(v, np.array([w]), given) for v, w, given in ends]))
     score = bound_score(learned, counting, test)
-    if score is None:
+    if directed is not None:
+        label = f"none, score {directed.label}"
+        answers = [_by_evidence(directed.evidence(v, w)) for v, w, _ in ends]
+    elif score is None:
         judge = judging_test(learned, test)
         label, bound = judge.name, judge.bind(counting)
         answers = [_by_test(bound, *end) for end in ends]
     else:
         label, answers = _label(learned, test), [_by_score(score, learned, *end) for end in ends]
     names, sizes = schema.names, zip(tables.n_rows.tolist(), tables.n_slices.tolist(), strict=True)
+    kin = "neighbours" if directed is None else "parents"
     views = [
-        View(names[v], names[w], tuple(names[k] for k in given.tolist()), n_rows, n_slices, *answer)
+        View(names[v], names[w], tuple(names[k] for k in given.tolist()), n_rows, n_slices, *answer, kin)
         for (v, w, given), answer, (n_rows, n_slices) in zip(ends, answers, sizes, strict=True)
     ]
+    joined, pair = learned.graph.has_edge(x, y), None if directed is None else directed.pair(i, j)
+    gain = None if score is None else _gain(score, learned, i, j)
+    if pair is not None:
+        gain = -pair.log_odds if joined else pair.log_odds
     return Explanation(
         x,
         y,
-        learned.graph.has_edge(x, y),
+        joined,
         (views[0], views[1]),
         [step for step in learned.history if {step.x, step.y} == {x, y}],
         None if learned.score is None else learned.n_iter,
-        None if score is None else _gain(score, learned, i, j),
+        gain,
         (schema.levels[i], schema.levels[j]),
         contingency(ask(counting, Questions.fixed(i, [j], ())), 0),
         label,
         required={x, y} in map(set, learned.required),
         forbidden={x, y} in map(set, learned.forbidden),
+        log_odds=None if pair is None else pair.log_odds,
+        arcs=() if pair is None else pair.sentences,
         **_over_rivals(learned, i, j),
     )
 
@@ -283,8 +305,9 @@ def judging_test(learned: Learned, test: object = None) -> IndependenceTest:
     return as_test("mutual-information" if asked is None else asked)
 
 
-def _others(learned: Learned, v: int, w: int) -> Ints:
-    blanket = learned.graph.neighbours(v)
+def _others(learned: Learned, directed: Directed | None, v: int, w: int) -> Ints:
+    """Return what is given where v and w are asked about: other neighbours of v, or other parents."""
+    blanket = learned.graph.neighbours(v) if directed is None else directed.parents(v)
     return np.asarray(blanket[blanket != w])
 
 
@@ -300,7 +323,11 @@ def _by_score(
     score: LocalScore, learned: Learned, v: int, w: int, given: Ints
 ) -> tuple[bool, dict[str, float]]:
     """Return what the evidence says, as log posteriors: log odds of t."""
-    evidence = float(score.rows([v], [learned.graph.neighbours(v)]).evidence[0, w])
+    return _by_evidence(float(score.rows([v], [learned.graph.neighbours(v)]).evidence[0, w]))
+
+
+def _by_evidence(evidence: float) -> tuple[bool, dict[str, float]]:
+    """Return what log odds of dependence decide, and the log posteriors."""
     no, yes = (-float(np.logaddexp(0.0, sign * evidence)) for sign in (-1.0, 1.0))
     return evidence < 0, {"log_independent": yes, "log_dependent": no}
 

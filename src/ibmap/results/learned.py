@@ -50,6 +50,8 @@ class Learned:
         The ascents.
     required, forbidden : sequence of (str, str)
         Edges that the search was told to keep in, or to keep out.
+    arcs : sequence of (str, str), or None
+        The directed graph whose moral graph this is, as (parent, child); None for learners without one.
     known_edges : EdgeTable or None
         The edges with their posteriors where ``pair_scores`` is not at hand, as in a file.
     rivals : mapping or None
@@ -69,6 +71,7 @@ class Learned:
     history: Sequence[Step] = field(default=(), repr=False)
     required: Sequence[tuple[str, str]] = field(default=(), repr=False)
     forbidden: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    arcs: Sequence[tuple[str, str]] | None = field(default=None, repr=False)
     known_edges: EdgeTable | None = field(default=None, repr=False)
     rivals: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]] | None = field(
         default=None, repr=False
@@ -132,9 +135,11 @@ class Learned:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form of the command line."""
+        directed = {} if self.arcs is None else {"arcs": [list(arc) for arc in self.arcs]}
         return {
             "variables": list(self.graph.names),
             "edges": [list(edge) for edge in self.graph.edges],
+            **directed,
             "score": self.score,
             "n_tests": self.n_tests,
             "n_iter": self.n_iter,

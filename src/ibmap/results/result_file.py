@@ -41,7 +41,7 @@ class Result:
         The network, its history and provenance; without the matrix of pair scores.
     content : dict
         Everything, as it stands in the file: near_misses, levels, counts, data, provenance, made_with, and
-        perhaps required and forbidden, which older files do not have.
+        perhaps required and forbidden, which older files do not have; arcs, if there is a directed graph.
     """
 
     learned: Learned
@@ -185,6 +185,7 @@ def result_of(found: dict[str, Any]) -> Result:
         history=history,
         required=_edges(found.get("required", []), graph),
         forbidden=_edges(found.get("forbidden", []), graph),
+        arcs=_arcs(found["arcs"], graph) if "arcs" in found else None,
         known_edges=_known_edges(network, found["near_misses"]),
         rivals=_rivals(found.get("rivals")),
     )
@@ -227,6 +228,13 @@ def _rivals(found: Any) -> dict[tuple[str, str], tuple[tuple[str, str, float], .
 
 def _edges(pairs: Any, graph: Graph) -> tuple[tuple[str, str], ...]:
     return Graph(graph.names, [(x, y) for x, y in pairs]).edges
+
+
+def _arcs(pairs: Any, graph: Graph) -> tuple[tuple[str, str], ...]:
+    """Return arcs (parent, child) as a file has them, if they join variables of the graph."""
+    arcs = tuple((str(x), str(y)) for x, y in pairs)
+    Graph(graph.names, arcs)  # raises if there is no such variable
+    return arcs
 
 
 def _near_misses(learned: Learned) -> list[list[Any]]:

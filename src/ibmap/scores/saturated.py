@@ -7,7 +7,7 @@ import numpy as np
 from ibmap._types import Floats
 from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.kernels.bayes_model import fill_table
-from ibmap.kernels.saturated import evidence_of_tables
+from ibmap.kernels.splitting import evidence_of_tables
 from ibmap.scores.binary import BinaryRows
 from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows, spread_rows
@@ -72,8 +72,11 @@ class Saturated:
 
     def _evidence(self, tables: Tables) -> Floats:
         """Return what splitting the slices by y adds."""
-        out, kinds = np.empty(len(tables)), self._kind[tables.x] + 1
-        evidence_of_tables(self._rising, kinds, int(tables.levels.max()), tables.start, tables.cells, out)
+        out, rows = np.empty(len(tables)), np.empty(len(tables), np.int64)
+        which = np.zeros((4, len(tables)), np.int64)  # cells and rows of x; then columns of y and slices
+        which[2:] = self._kind[tables.x] + 1
+        most = int(tables.levels.max())
+        evidence_of_tables(self._rising, which, most, tables.start, tables.cells, out, rows)
         return out
 
     def _values(self, tables: Tables) -> Floats:

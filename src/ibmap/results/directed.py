@@ -1,0 +1,71 @@
+"""What a directed graph says about a pair of its moral graph: arcs, common children, what they are worth."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ibmap._text import listed
+from ibmap._types import Ints
+from ibmap.engines import Engine
+from ibmap.results.learned import Learned
+from ibmap.scores.directed import DirectedScore, directed_score
+
+
+class DirectedPair(NamedTuple):
+    """A pair as the directed graph has it."""
+
+    log_odds: float  #: what the score would lose without the edge, or gain with an arc
+    sentences: tuple[str, ...]  #: the arc, and the children that both have
+
+
+class Directed:
+    """The directed graph of a result, with the score that found it.
+
+    Parameters
+    ----------
+    learned : Learned
+        A network with arcs.
+    engine : Engine
+        Who counts in the table that it was learned from.
+    """
+
+    def __init__(self, learned: Learned, engine: Engine) -> None:
+        index, n = learned.graph.index, learned.graph.n_variables
+        self.names, options = learned.graph.names, dict(learned.provenance.options)
+        self._arcs = np.zeros((n, n), bool)
+        for parent, child in learned.arcs or ():
+            self._arcs[index(child), index(parent)] = True
+        self.label = str(options.get("score", "bic"))
+        size = float(options.get("equivalent_sample_size", 1.0))
+        self._score: DirectedScore = directed_score(self.label, engine, size)
+
+    def parents(self, x: int) -> Ints:
+        """Return the parents of x."""
+        return np.flatnonzero(self._arcs[x])
+
+    def evidence(self, x: int, y: int) -> float:
+        """Return t_xy: what y gains, or would gain, as a parent of x."""
+        return float(self._score.row(x, self.parents(x))[y])
+
+    def pair(self, x: int, y: int) -> DirectedPair:
+        """Return what the edge between two variables is worth, and why it is there."""
+        arcs, names = self._arcs, self.names
+        children = np.flatnonzero(arcs[:, x] & arcs[:, y]).tolist()
+        said = [f"{names[p]} is a parent of {names[c]}." for p, c in ((x, y), (y, x)) if arcs[c, p]]
+        if children:
+            said.append(f"Both are parents of {listed([names[child] for child in children])}.")
+        worth = [self.evidence(c, p) for p, c in ((x, y), (y, x)) if arcs[c, p]]
+        worth += [min(self.evidence(child, x), self.evidence(child, y)) for child in children]
+        if not worth:
+            free = [self.evidence(c, p) for p, c in ((x, y), (y, x)) if not self._leads(c, p)]
+            return DirectedPair(max(free), ("Neither is a parent of the other, and they have no child.",))
+        return DirectedPair(sum(worth), tuple(said))
+
+    def _leads(self, start: int, end: int) -> bool:
+        """Whether a directed path leads from one variable to another."""
+        reached = np.zeros(len(self._arcs), bool)
+        new = np.flatnonzero(self._arcs[:, start])
+        while new.size:
+            reached[new] = True
+            new = np.flatnonzero(self._arcs[:, new].any(axis=1) & ~reached)
+        return bool(reached[end])

@@ -1,0 +1,285 @@
+"""Greedy search through directed acyclic graphs, with a way out of local optima; it knows no statistics.
+
+Matrices have a row for every child and a column for every parent.
+"""
+
+from itertools import combinations
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ibmap._types import Bools, Floats, Ints
+from ibmap.errors import RequestError
+from ibmap.kernels.dag import (
+    ADD,
+    DELETE,
+    NONE,
+    REVERSE,
+    add_ancestors,
+    best_move,
+    can_be_reversed,
+    fill_ancestors,
+    moved_mark,
+    remember,
+)
+
+CACHED = 1 << 23  #: numbers of rows of evidence that are kept, for structures that come back
+
+
+class Families(Protocol):
+    """What the search needs of a score: t_xy, what y gains as a parent of x beside the other parents of x."""
+
+    n: int
+    tolerance: float
+
+    def pairs(self) -> Floats:
+        """Return t_xy where nobody has parents."""
+        ...
+
+    def row(self, x: int, parents: Ints) -> Floats:
+        """Return t_xy of all y, given the parents of x."""
+        ...
+
+
+class Move(NamedTuple):
+    """What was done to the arc y → x (``ADD``, ``DELETE``, ``REVERSE``), and what it gained."""
+
+    kind: int
+    x: int
+    y: int
+    parts: tuple[tuple[int, int, bool, float], ...]  #: child, parent, whether the arc came or went, gain
+
+    @property
+    def gain(self) -> float:
+        """What all parts gained."""
+        return sum(gain for *_, gain in self.parts)
+
+
+class DagClimb:
+    """Add, delete or reverse the arc that gains most; never return to a structure that was seen before.
+
+    The best structure is remembered. The search ends when it could not be surpassed with ``tabu`` further
+    moves; with 0 it ends where no move gains. ``shake`` begins another search near the best structure.
+
+    Parameters
+    ----------
+    score : Families
+        What is raised.
+    arcs : ndarray of bool
+        Where to start: ``arcs[x, y]`` is y → x.
+    required, forbidden : ndarray of bool
+        Pairs, symmetric: an arc between the first kind may be reversed but not deleted; the second kind gets
+        neither an arc nor a common child.
+    max_parents : int
+        Parents that a variable may have.
+    tabu : int
+        Moves beyond an optimum.
+    """
+
+    def __init__(
+        self,
+        score: Families,
+        arcs: Bools,
+        required: Bools,
+        forbidden: Bools,
+        max_parents: int,
+        tabu: int,
+    ) -> None:
+        self.score, self.arcs, self.tabu = score, arcs.copy(), tabu
+        self._required, self._forbidden, self._max_parents = required, forbidden, max_parents
+        self.ancestors = np.empty_like(self.arcs)
+        fill_ancestors(self.arcs, self.ancestors)
+        self._blocked = forbidden.copy()
+        self._rows: dict[tuple[int, bytes], Floats] = {}
+        self.n_rows = 0  #: rows of evidence that the score was asked for
+        self.evidence = score.pairs()
+        for x in range(score.n):
+            if max_parents == 0 or self.arcs[x].any():
+                self._look_again(x)
+        self._mark = self._best_mark = np.uint64(1)
+        self._gain = self.best_gain = 0.0  #: of this structure, and of the best one
+        self._beyond: list[Move] = []  # moves since the best structure
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a search here: forget what was seen, and what was reached."""
+        self._known, self._n_known = np.zeros(64, np.uint64), 0
+        self._optimum, self._in_vain = self._gain, 0  # of this search, and moves since
+        self._remember()
+
+    def advance(self) -> Move | None:
+        """Make a move; None if the search is over, and then the structure is the best one."""
+        move = self._next() if self._in_vain <= self.tabu else None
+        if move is None or (self.tabu == 0 and move.gain <= self.score.tolerance):
+            self.go_back()
+            return None
+        self._make(move)
+        self._remember()
+        self._in_vain += 1
+        if self._gain > self._optimum + self.score.tolerance:
+            self._optimum, self._in_vain = self._gain, 0
+        if self._gain > self.best_gain + self.score.tolerance:
+            self.best_gain, self._best_mark = self._gain, self._mark
+            self._beyond.clear()
+        elif self._mark == self._best_mark:  # where an earlier search has ended
+            self._in_vain = self.tabu + 1
+        return move
+
+    def shake(self, v: int) -> list[Move]:
+        """Reverse all arcs of a variable, or delete them if that is not allowed; a new search begins there.
+
+        If it does not surpass the best structure, it ends there.
+        """
+        moves = []
+        for x, y in np.argwhere(self.arcs).tolist():
+            if v not in (x, y):
+                continue
+            kind = DELETE
+            if can_be_reversed(self.arcs, self.ancestors, self._blocked, x, y):
+                kind = REVERSE
+            elif self._required[x, y]:
+                continue
+            moves.append(self._move(kind, x, y))
+            self._make(moves[-1])
+        self._begin()
+        return moves
+
+    @property
+    def n_beyond(self) -> int:
+        """Moves since the best structure, which were in vain so far."""
+        return len(self._beyond)
+
+    def go_back(self) -> None:
+        """Undo the moves since the best structure."""
+        while self._beyond:
+            kind, x, y, _ = self._beyond.pop()
+            if kind == REVERSE:
+                self._do(REVERSE, y, x)
+            else:
+                self._do(DELETE if kind == ADD else ADD, x, y)
+        self._gain = self.best_gain
+
+    def _make(self, move: Move) -> None:
+        self._do(move.kind, move.x, move.y)
+        self._gain += move.gain
+        self._beyond.append(move)
+
+    def _next(self) -> Move | None:
+        kind, x, y = best_move(
+            self.evidence,
+            self.arcs,
+            self.ancestors,
+            self._blocked,
+            self._required,
+            self._known,
+            self._mark,
+            self.score.tolerance,
+        )
+        return None if kind == NONE else self._move(kind, x, y)
+
+    def _move(self, kind: int, x: int, y: int) -> Move:
+        """Return a move with what it gains."""
+        here, turned = float(self.evidence[x, y]), float(self.evidence[y, x])
+        if kind == ADD:
+            return Move(kind, x, y, ((x, y, True, here),))
+        removed = (x, y, False, -here)
+        return Move(kind, x, y, (removed,) if kind == DELETE else (removed, (y, x, True, turned)))
+
+    def _do(self, kind: int, x: int, y: int) -> None:
+        """Change the structure, and ask again about the children that it touches."""
+        self._mark = np.uint64(moved_mark(self.score.n, self._mark, kind, x, y))
+        self.arcs[x, y] = kind == ADD
+        if kind == REVERSE:
+            self.arcs[y, x] = True
+        if kind == ADD:
+            add_ancestors(self.ancestors, x, y)
+        else:
+            fill_ancestors(self.arcs, self.ancestors)
+        for child in (x, y)[: 1 + (kind == REVERSE)]:
+            self._look_again(child)
+
+    def _look_again(self, x: int) -> None:
+        """Update the evidence of a child, and which parents it may not get."""
+        parents = np.flatnonzero(self.arcs[x])
+        self._blocked[x] = self._forbidden[x] | self._forbidden[parents].any(axis=0)
+        if len(parents) >= self._max_parents:
+            self._blocked[x] = True
+        key = (x, parents.tobytes())
+        if key not in self._rows:
+            if len(self._rows) * self.score.n > CACHED:
+                self._rows.clear()
+            self._rows[key] = self.score.row(x, parents)
+            self.n_rows += 1
+        self.evidence[x] = self._rows[key]
+
+    def _remember(self) -> None:
+        """Note that this structure was seen."""
+        self._n_known += 1
+        if 2 * self._n_known > len(self._known):
+            marks = self._known[self._known != 0]
+            self._known = np.zeros(2 * len(self._known), np.uint64)
+            remember(self._known, marks)
+        remember(self._known, np.array([self._mark], np.uint64))
+
+
+def moral(arcs: Bools) -> Bools:
+    """Return the moral graph as a matrix: arcs without direction, and parents of a common child joined.
+
+    Examples
+    --------
+    >>> arcs = np.zeros((3, 3), bool)
+    >>> arcs[2, [0, 1]] = True  # 0 → 2 ← 1
+    >>> moral(arcs).astype(int).tolist()
+    [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    """
+    out = arcs | arcs.T
+    for family in arcs:
+        parents = np.flatnonzero(family)
+        out[np.ix_(parents, parents)] = True
+    np.fill_diagonal(out, False)
+    return out
+
+
+def pair_log_odds(evidence: Floats, arcs: Bools, ancestors: Bools) -> Floats:
+    """Return, of every pair, what the score loses without its edge in the moral graph, or gains with one.
+
+    An edge goes with its arc, and with one arc of the two to every common child, the cheaper one. A pair
+    without an edge gets one with an arc, in the better of the directions that make no cycle.
+    """
+    free = np.where(ancestors.T, -np.inf, evidence)  # y → x makes a cycle where x is an ancestor of y
+    odds = np.maximum(free, free.T)
+    odds[moral(arcs)] = 0.0
+    odds += np.where(arcs, evidence, 0.0) + np.where(arcs, evidence, 0.0).T
+    for x, family in enumerate(arcs):
+        for a, b in combinations(np.flatnonzero(family).tolist(), 2):
+            odds[[a, b], [b, a]] += min(evidence[x, a], evidence[x, b])
+    np.fill_diagonal(odds, 0.0)
+    return odds
+
+
+def oriented(required: Bools, forbidden: Bools, max_parents: int) -> Bools:
+    """Return arcs between all required pairs, without a cycle, too many parents or a forbidden marriage.
+
+    The last variable whose neighbours may all be its parents becomes their child; then the same with the
+    others. What can be a child among many can be one among few, so this finds a way if there is one.
+
+    Examples
+    --------
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], bool)
+    >>> np.argwhere(oriented(path, np.zeros((3, 3), bool), 3)).tolist()  # child, parent
+    [[1, 0], [2, 1]]
+    """
+    arcs, rest = np.zeros_like(required), list(range(len(required)))
+    while rest:
+        for x in reversed(rest):
+            parents = [y for y in rest if required[x, y]]
+            if len(parents) <= max_parents and not forbidden[np.ix_(parents, parents)].any():
+                break
+        else:
+            raise RequestError(
+                "the required edges cannot be the arcs of a directed graph without a cycle: some variable "
+                "would have more than max_parents parents, or two parents whose edge is forbidden"
+            )
+        arcs[x, parents] = True
+        rest.remove(x)
+    return arcs

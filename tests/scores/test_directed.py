@@ -1,0 +1,117 @@
+"""BIC and BDeu of families: rows and totals of the slow twin, on every engine, by either route."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibmap.errors import RequestError
+from ibmap.scores import directed
+from ibmap.scores.directed import directed_score
+from tests.engines.partitioned import ENGINES, HiddenEngine, MemoryEngine, data_of, with_wide_columns
+from tests.reference import directed as twin
+from tests.reference.tables import Table, categorical_tables, random_table
+
+SIZES = [None, 1.0, 10.0]  #: BIC, or the equivalent sample size of BDeu
+
+
+def bound(engine: Any, size: float | None) -> directed.DirectedScore:
+    return directed_score("bic", engine) if size is None else directed_score("bdeu", engine, size)
+
+
+def random_parents(n: int, seed: int) -> list[np.ndarray]:
+    """Of every variable some of those before it."""
+    lower = np.tril(np.random.default_rng(seed).random((n, n)) < 0.5, -1)
+    return [np.flatnonzero(row) for row in lower]
+
+
+def assert_agrees(table: Table, engine: Any, seed: int, size: float | None) -> None:
+    codes, cards = table
+    n, parents = len(cards), random_parents(len(cards), seed)
+    score = bound(engine(data_of(codes, cards)), size)
+    pairs = score.pairs()
+    for x, mine in enumerate(parents):
+        for given_parents, row in ((mine, score.row(x, mine)), ([], pairs[x])):
+            expected = [
+                0.0 if y == x else twin.evidence(codes, cards, x, y, given_parents, size) for y in range(n)
+            ]
+            assert row == pytest.approx(expected, rel=1e-9, abs=1e-8)
+    assert score.total(parents) == pytest.approx(twin.total(codes, cards, parents, size), rel=1e-9, abs=1e-8)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("size", SIZES)
+@settings(max_examples=15)
+@given(table=categorical_tables(max_rows=200, max_columns=6, missing=True), seed=st.integers(0, 99))
+def test_rows_and_totals_are_those_of_the_twin(
+    engine: Any, size: float | None, table: Table, seed: int
+) -> None:
+    assert_agrees(table, engine, seed, size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_columns_of_many_levels(size: float | None) -> None:
+    assert_agrees(with_wide_columns(random_table(120, 4, 3, 0.05, seed=2), 33, 90), MemoryEngine, 4, size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("n", "levels"), [(70, 2), (40, 5)])
+def test_many_columns_and_parents(size: float | None, n: int, levels: int) -> None:
+    """Several blocks of columns, and as many sets as have to be counted in turns."""
+    data = data_of(*random_table(700, n, levels, 0.0, seed=n))
+    here, there = (bound(engine(data), size) for engine in (MemoryEngine, HiddenEngine))
+    for x, parents in ((0, [1, 2, 3]), (n - 1, [0, 5, 7, 9, 11]), (3, list(range(20, 32)))):
+        mine = np.array(parents)
+        assert here.row(x, mine) == pytest.approx(there.row(x, mine), rel=1e-9, abs=1e-8)
+
+
+@settings(max_examples=25)
+@given(
+    table=categorical_tables(max_rows=200, max_columns=6),
+    seed=st.integers(0, 99),
+    size=st.sampled_from(SIZES),
+)
+def test_evidence_is_what_an_arc_gains(table: Table, seed: int, size: float | None) -> None:
+    codes, cards = table
+    parents = random_parents(len(cards), seed)
+    score = bound(MemoryEngine(data_of(codes, cards)), size)
+    before = score.total(parents)
+    for x in range(len(cards)):
+        row = score.row(x, parents[x])
+        for y in range(len(cards)):
+            if y == x:
+                continue
+            flipped = [*parents]
+            inside = y in parents[x]
+            flipped[x] = np.setdiff1d(parents[x], y) if inside else np.union1d(parents[x], y)
+            gain = score.total(flipped) - before
+            assert gain == pytest.approx(-row[y] if inside else row[y], rel=1e-7, abs=1e-7)
+
+
+def test_functions_of_counts_are_dropped_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directed, "MOST_LOGS", 1000)
+    assert_agrees(random_table(150, 5, 4, 0.0, seed=1), MemoryEngine, 3, 1.0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_so_many_parents_that_their_configurations_overflow(size: float | None) -> None:
+    codes, cards = with_wide_columns(random_table(30, 2, 3, 0.0, seed=0), *range(900, 1000))
+    for engine in (MemoryEngine, HiddenEngine):
+        row = bound(engine(data_of(codes, cards)), size).row(0, np.arange(2, 102))
+        assert np.isfinite(row).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "words"),
+    [
+        ("bic", 2.0, "belongs to the score 'bdeu'"),
+        ("bdeu", 0.0, "must be a positive number"),
+        ("bdeu", "much", "must be a positive number"),
+        ("mpl", 1.0, "score must be 'bic' or 'bdeu', not 'mpl'"),
+    ],
+)
+def test_requests_that_make_no_sense_are_refused(name: str, size: Any, words: str) -> None:
+    with pytest.raises(RequestError, match=words):
+        directed_score(name, MemoryEngine(data_of(np.zeros((2, 3), int), [2, 2])), size)
