@@ -10,6 +10,7 @@ from tests.reference.slices import Codes
 
 Matrix = NDArray[np.float64]
 VAGUE = 0.02
+STRONG = 1.0
 
 
 def contrasts(r: int) -> Matrix:
@@ -98,13 +99,17 @@ def evidence_outside(
 def evidence_inside(
     codes: Codes, cards: Sequence[int], x: int, y: int, blanket: Sequence[int], variance: float
 ) -> float:
-    """t of a member, from its effects and its block of the inverse of H."""
+    """t of a member, from its effects and its block of the inverse of H; if they are strong, by fits."""
     fit = Fit(codes, cards, x, blanket, variance)
     at = 1 + sum(cards[v] - 1 for v in blanket[: list(blanket).index(y)])
     width = fit.d.shape[1]
     mine = [a * width + at + b for a in range(fit.q) for b in range(cards[y] - 1)]
     inverse = np.linalg.inv(fit.hessian)[np.ix_(mine, mine)]
     effect = fit.theta[mine]
+    if np.linalg.norm(effect) > STRONG:
+        same = codes[:, fit.rows]
+        rest = Fit(same, cards, x, [v for v in blanket if v != y], variance)
+        return fit.value(codes) - rest.value(same)
     logs = np.linalg.slogdet(inverse)[1] + len(mine) * np.log(fit.precision)
     return float(effect @ np.linalg.solve(inverse, effect) + logs) / 2
 

@@ -195,6 +195,9 @@ class SearchOptions:
         ),
     ] = None
     search: Annotated[str | None, typer.Option(metavar="NAME", help="How: {searches} [climb].")] = None
+    view: Annotated[str | None, typer.Option(metavar="NAME", help="{views} [whichever predicts better].")] = (
+        None
+    )
     expected_neighbours: Annotated[
         float | None,
         typer.Option(metavar="C", help="Neighbours that a variable has a priori [learned from the data]."),

@@ -34,6 +34,7 @@ REGISTRIES = {
     "symmetries": "ibmap.learners.local_to_global:SYMMETRIES",
     "tables": "ibmap.cli.simulate:FORMATS",
     "tests": "ibmap.independence.registry:TESTS",
+    "views": "ibmap.learners.views:VIEWS",
     "ties": "ibmap.independence.bayesian:TIES",
 }
 

@@ -37,6 +37,12 @@ class ScoredLearner(StructureLearner):
         columns = {name: [step[k] for step in steps] for k, name in enumerate(Step._fields)}
         return frame(columns, self.learned_.backend)
 
+    @property
+    def dag_(self) -> tuple[tuple[str, str], ...] | None:
+        """The arcs of the directed graph whose moral graph this is, as (parent, child), if there is one."""
+        arcs = self.learned_.arcs
+        return None if arcs is None else tuple(arcs)
+
 
 class IBMAP(ScoredLearner):
     """Learn a Markov network from categorical data by IBMAP-HC, with a posterior for every edge.
@@ -150,7 +156,9 @@ class EvidenceMAP(ScoredLearner):
     """Learn the Markov network of most evidence: the recommended learner; no option needs to be set.
 
     Every variable is modelled given its neighbours, by main effects or by a full table, whichever the data
-    prefer; the network is the one whose conditionals have most evidence, found by rounds and swaps.
+    prefer; the network is the one whose conditionals have most evidence, found by rounds and swaps. Where the
+    data look like those of a directed graph with common children, such a graph is found as well, and wins if
+    it predicts better.
 
     Parameters
     ----------
@@ -158,6 +166,9 @@ class EvidenceMAP(ScoredLearner):
         Whose evidence is raised: "adaptive" (None is the same), "pairwise" or "saturated".
     search : Search, str or None
         How: "swaps" (None is the same), "rounds", "steepest" or "climb".
+    view : {"undirected", "directed"} or None
+        None also looks for a directed graph, whose moral graph is the network, where some variables depend on
+        their neighbours in more than main effects; the view wins that predicts better.
     expected_neighbours : float or None
         The number of neighbours that a variable has a priori; None learns it from the data.
     prior : array of shape (n_variables, n_variables), float or None
@@ -172,6 +183,8 @@ class EvidenceMAP(ScoredLearner):
         stands in for one of its ends: an edge that could as well be another one does not look certain.
     score_, pair_scores_, history_
         As in :class:`IBMAP`.
+    dag_ : tuple of (str, str) or None
+        The arcs, as (parent, child), where the directed view has won.
 
     Examples
     --------
@@ -189,6 +202,7 @@ class EvidenceMAP(ScoredLearner):
         *,
         score: Any = None,
         search: Any = None,
+        view: str | None = None,
         expected_neighbours: float | None = None,
         prior: Any = None,
         start: Graph | None = None,
@@ -204,6 +218,7 @@ class EvidenceMAP(ScoredLearner):
     ) -> None:
         self.score = score
         self.search = search
+        self.view = view
         self.expected_neighbours = expected_neighbours
         self.prior = prior
         self.start = start
@@ -222,6 +237,7 @@ class EvidenceMAP(ScoredLearner):
             engine,
             score=self.score,
             search=self.search,
+            view=self.view,
             expected_neighbours=self.expected_neighbours,
             prior=self.prior,
             start=self.start,
@@ -242,6 +258,9 @@ class DAGHC(ScoredLearner):
         What is raised: the Bayesian information criterion (None is the same), or the marginal likelihood.
     equivalent_sample_size : float
         Of BDeu: what its prior counts add up to.
+    expected_neighbours : float or None
+        The number of neighbours that a variable has a priori; None lets all graphs be equally likely, and
+        makes many false edges where variables are many and rows are few.
     max_parents : int or None
         Parents that a variable may have; None is any number.
     tabu : int
@@ -291,6 +310,7 @@ class DAGHC(ScoredLearner):
         *,
         score: str | None = None,
         equivalent_sample_size: float = 1.0,
+        expected_neighbours: float | None = None,
         max_parents: int | None = None,
         tabu: int = 10,
         shakes: int = 0,
@@ -305,6 +325,7 @@ class DAGHC(ScoredLearner):
     ) -> None:
         self.score = score
         self.equivalent_sample_size = equivalent_sample_size
+        self.expected_neighbours = expected_neighbours
         self.max_parents = max_parents
         self.tabu = tabu
         self.shakes = shakes
@@ -322,6 +343,7 @@ class DAGHC(ScoredLearner):
             engine,
             score="bic" if self.score is None else self.score,
             equivalent_sample_size=self.equivalent_sample_size,
+            expected_neighbours=self.expected_neighbours,
             max_parents=self.max_parents,
             tabu=self.tabu,
             shakes=self.shakes,
@@ -330,8 +352,3 @@ class DAGHC(ScoredLearner):
             n_jobs=self.n_jobs,
             callback=self.callback,
         )
-
-    @property
-    def dag_(self) -> tuple[tuple[str, str], ...]:
-        """The directed graph, as (parent, child)."""
-        return tuple(self.learned_.arcs or ())

@@ -1,6 +1,6 @@
 """Rows of evidence of binary variables, from bits in memory: both families of conditionals at once.
 
-The same numbers as ``loglinear.py`` and ``saturated.py`` make of lists of cells, for all ys together: a y of
+The same numbers as ``loglinear.py`` and ``splitting.py`` make of lists of cells, for all ys together: a y of
 two levels has one effect, its contrast is ±1/√2, and every sum over rows is a sum over slices of a weight
 times the rows of the slice where y is 1.
 """
@@ -76,7 +76,9 @@ def binary_rows(
         at = 1
         for member in members:
             n_effects = packed.levels[member] - 1
-            pairwise[q, member] = evidence_inside(theta, factor, 1, width, at, n_effects, of_effect)
+            pairwise[q, member] = evidence_inside(
+                design, counts, values[0, q], precision, theta, factor, at, n_effects
+            )
             at += n_effects
         members_of_tables(sets, n_slices, code, members, rising, saturated[q])
         pairwise[q, x] = saturated[q, x] = 0.0

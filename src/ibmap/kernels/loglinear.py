@@ -17,6 +17,7 @@ from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
 SQRT_HALF = math.sqrt(0.5)
 STEPS = 50  #: of Newton's method, at most; five are usual
+STRONG = 1.0  #: length of an effect beyond which a quadratic is no longer good enough: a log odds ratio of 2
 CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
 
 
@@ -269,17 +270,35 @@ def evidence_outside(
 
 @allocating_part
 def evidence_inside(
-    theta: Floats, factor: FloatTable, q: int, width: int, first: int, r: int, precision: float
+    design: FloatTable,
+    counts: FloatTable,
+    value: float,
+    precision: Floats,
+    theta: Floats,
+    factor: FloatTable,
+    first: int,
+    r: int,
 ) -> float:
-    """Return t of a member, from its effects and H⁻¹; it has r columns of the design, from ``first`` on."""
+    """Return t of a member with r columns of the design, from ``first`` on; ``value`` is the log evidence.
+
+    A weak effect is judged by its size and H⁻¹. Of a strong one that says too little, the less the stronger
+    it is: the model is fitted again without it.
+    """
+    q, width = counts.shape[1] - 1, design.shape[1]
     block, size = q * r, q * width
     if block == 0:
         return 0.0
     parts, inner, effect = np.zeros((block, size)), np.empty((block, block)), np.empty(block)
+    length = 0.0
+    for a in range(q):
+        for b in range(r):
+            effect[a * r + b] = theta[a * width + first + b]
+            length += effect[a * r + b] * effect[a * r + b]
+    if length > STRONG * STRONG:
+        return value - evidence_without(design, counts, precision, theta, first, r)
     for a in range(q):
         for b in range(r):
             parts[a * r + b, a * width + first + b] = 1.0
-            effect[a * r + b] = theta[a * width + first + b]
             solve_lower(factor, size, parts[a * r + b])
     for i in range(block):
         for j in range(i + 1):
@@ -292,7 +311,25 @@ def evidence_inside(
     total = 0.0
     for i in range(block):
         total += effect[i] * effect[i]
-    return 0.5 * (total + log_det + block * math.log(precision))
+    return 0.5 * (total + log_det + block * math.log(precision[first]))
+
+
+@allocating_part
+def evidence_without(
+    design: FloatTable, counts: FloatTable, precision: Floats, theta: Floats, first: int, r: int
+) -> float:
+    """Return the log evidence of the model without r columns of the design, from ``first`` on."""
+    n_slices, n_levels, width = counts.shape[0], counts.shape[1], design.shape[1]
+    less, size = width - r, (n_levels - 1) * (width - r)
+    rest, its_precision, start = np.empty((n_slices, less)), np.empty(size), np.empty(size)
+    for j in range(less):
+        column = j if j < first else j + r
+        for k in range(n_slices):
+            rest[k, j] = design[k, column]
+        for a in range(n_levels - 1):
+            its_precision[a * less + j] = precision[a * width + column]
+            start[a * less + j] = theta[a * width + column]
+    return fit(rest, counts, its_precision, start, np.empty((n_slices, n_levels)), np.empty((size, size)))
 
 
 @allocating_part
@@ -302,6 +339,15 @@ def precision_of(n_effects: int, width: int, of_intercept: float, of_effect: flo
     for i in range(precision.size):
         precision[i] = of_effect if i % width else of_intercept
     return precision
+
+
+@allocating_part
+def counts_of(n_levels: int, n_slices: int, begin: int, end: int, sets: Ints) -> FloatTable:
+    """Return how many rows of every slice have each level of x."""
+    counts = np.zeros((n_slices, n_levels))
+    for s in range(begin, end):
+        counts[sets[0, s], sets[1, s]] = sets[2, s]
+    return counts
 
 
 @allocating_kernel
@@ -335,9 +381,7 @@ def loglinear_rows(
         n_slices = slice_start[q + 1] - slice_start[q]
         code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
         first_key += members.size * n_slices
-        counts = np.zeros((n_slices, levels[x]))
-        for s in range(set_start[q], set_start[q + 1]):
-            counts[sets[0, s], sets[1, s]] = sets[2, s]
+        counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
         design = design_of(code, levels, members)
         n_effects, width = levels[x] - 1, design.shape[1]
         precision = precision_of(n_effects, width, of_intercept, of_effect)
@@ -348,9 +392,52 @@ def loglinear_rows(
         at = 1
         for j in range(members.size):
             r = levels[members[j]] - 1
-            inside[given_start[q] + j] = evidence_inside(theta, factor, n_effects, width, at, r, of_effect)
+            inside[given_start[q] + j] = evidence_inside(
+                design, counts, values[q], precision, theta, factor, at, r
+            )
             at += r
         for t in range(y_start[q], y_start[q + 1]):
             outside[t] = evidence_outside(
                 design, mean, spread, factor, levels[y[t]], of_effect, cells, start[t], start[t + 1]
             )
+
+
+@allocating_kernel
+def loglinear_left_out(
+    levels: Ints,
+    xs: Ints,
+    given: Ints,
+    given_start: Ints,
+    slice_start: Ints,
+    keys: Ints,
+    set_start: Ints,
+    sets: Ints,
+    of_intercept: float,
+    of_effect: float,
+    out: Floats,
+) -> None:
+    """Log likelihood at the mode, less Σ_i (1 - Λ_ii H⁻¹_ii): what the data and not the prior have set."""
+    first_key = 0
+    for q in range(xs.size):
+        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
+        n_slices = slice_start[q + 1] - slice_start[q]
+        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
+        first_key += members.size * n_slices
+        counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
+        design = design_of(code, levels, members)
+        precision = precision_of(levels[x] - 1, design.shape[1], of_intercept, of_effect)
+        size = precision.size
+        theta, share = np.zeros(size), np.empty((n_slices, levels[x]))
+        factor, unit = np.empty((size, size)), np.empty(size)
+        fit(design, counts, precision, theta, share, factor)
+        out[q] = log_posterior(design, counts, theta, precision, share)
+        for i in range(size):
+            out[q] += 0.5 * precision[i] * theta[i] * theta[i]
+            for j in range(size):
+                unit[j] = 0.0
+            unit[i] = 1.0
+            solve_lower(factor, size, unit)
+            inverse = 0.0
+            for j in range(size):
+                inverse += unit[j] * unit[j]
+            out[q] -= 1.0 - precision[i] * inverse

@@ -1,6 +1,7 @@
 """DAG-HC: greedy search through directed acyclic graphs; its moral graph is the Markov network."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -13,12 +14,13 @@ from ibmap.errors import RequestError
 from ibmap.learners.raising import Edges, Indices, constraints, named_pairs, read_only
 from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.results.provenance import Provenance
-from ibmap.scores.directed import directed_score
+from ibmap.scores.directed import DirectedScore, arc_odds, directed_score
 from ibmap.search.dag import DagClimb, Move, moral, oriented, pair_log_odds
 
 DEFAULTS: dict[str, Any] = {
     "score": "bic",
     "equivalent_sample_size": 1.0,
+    "expected_neighbours": None,
     "max_parents": None,
     "tabu": 10,
     "shakes": 0,
@@ -30,6 +32,7 @@ def dag_hc(
     *,
     score: str = "bic",
     equivalent_sample_size: float = 1.0,
+    expected_neighbours: float | None = None,
     max_parents: int | None = None,
     tabu: int = 10,
     shakes: int = 0,
@@ -65,12 +68,43 @@ def dag_hc(
     check_options(max_parents, tabu, shakes)
     n_threads(n_jobs)
     counting = as_engine(data, engine)
-    schema, n = counting.schema, counting.schema.n_variables
     families = directed_score(score, counting, equivalent_sample_size)
-    _, must, must_not = constraints(schema, None, required or (), forbidden or ())
+    if expected_neighbours is not None:
+        families.prior_odds = arc_odds(families.n, expected_neighbours)
+    _, must, must_not = constraints(counting.schema, None, required or (), forbidden or ())
+    said = {
+        "score": score,
+        "equivalent_sample_size": equivalent_sample_size,
+        "expected_neighbours": expected_neighbours,
+        "max_parents": max_parents,
+        "tabu": tabu,
+        "shakes": shakes,
+    }
+    provenance = Provenance(
+        "dag-hc", {name: value for name, value in said.items() if value != DEFAULTS[name]}
+    )
+    most = families.n if max_parents is None else int(max_parents)
+    learned = climb_dags(
+        families, provenance, must, must_not, most, tabu=int(tabu), shakes=int(shakes), callback=callback
+    )
+    return replace(learned, seconds=perf_counter() - began)
+
+
+def climb_dags(
+    families: DirectedScore,
+    provenance: Provenance,
+    must: Indices,
+    must_not: Indices,
+    max_parents: int,
+    *,
+    tabu: int,
+    shakes: int,
+    callback: Callable[[Step], object] | None = None,
+) -> Learned:
+    """Raise a score of directed graphs; return the moral graph of the best."""
+    began, schema, n = perf_counter(), families.engine.schema, families.n
     locked, out = _matrix(must, n), _matrix(must_not, n)
-    most = n if max_parents is None else int(max_parents)
-    climb = DagClimb(families, oriented(locked, out, most), locked, out, most, int(tabu))
+    climb = DagClimb(families, oriented(locked, out, max_parents), locked, out, max_parents, tabu)
     history: list[Step] = []
     total, kept, stopped = families.total([np.flatnonzero(family) for family in climb.arcs]), 0, False
     best = total
@@ -90,18 +124,11 @@ def dag_hc(
         if stopped:
             break
     climb.go_back()
-    said = {
-        "score": score,
-        "equivalent_sample_size": equivalent_sample_size,
-        "max_parents": max_parents,
-        "tabu": tabu,
-        "shakes": shakes,
-    }
     found = moral(climb.arcs)
     return learned_from(
         schema,
         np.argwhere(np.triu(found)),
-        Provenance("dag-hc", {name: value for name, value in said.items() if value != DEFAULTS[name]}),
+        provenance,
         n_tests=n * (n - 1) // 2 + climb.n_rows * max(n - 1, 0),
         n_iter=kept,
         seconds=perf_counter() - began,

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ibmap.engines import Source
+from ibmap._types import Ints
+from ibmap.engines import Source, as_engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.raising import Edges, raise_score, read_only
+from ibmap.learners.views import VIEWS, best_view
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 from ibmap.scores import AdaptiveScore, as_score
@@ -26,6 +28,7 @@ def evidence_map(
     *,
     score: object = None,
     search: object = None,
+    view: str | None = None,
     expected_neighbours: float | None = None,
     prior: Any = None,
     start: Graph | None = None,
@@ -50,10 +53,13 @@ def evidence_map(
     >>> evidence_map(table).graph.edges
     (('a', 'b'),)
     """
+    if view not in (None, *VIEWS):
+        raise RequestError(f"view must be 'undirected', 'directed' or None, not {view!r}")
     by = chosen_score(score, expected_neighbours, prior)
     how = Swaps() if search is None else as_search(search)
     said: dict[str, Any] = {} if score is None else {"score": by.name}
     said |= {} if search is None else {"search": how.name}
+    said |= {} if view is None else {"view": view}
     said |= {} if expected_neighbours is None else {"expected_neighbours": expected_neighbours}
     said |= {"start": f"{start.n_edges} edges"} if isinstance(start, Graph) else {}
     learned, running = raise_score(
@@ -67,7 +73,13 @@ def evidence_map(
         engine=engine,
         checkpoint=checkpoint,
     )
-    return with_rivals(learned, running, by) if isinstance(running, Gains) else learned
+    if not isinstance(running, Gains):
+        return learned
+    options = {**by.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
+    learned = replace(learned, provenance=replace(learned.provenance, score=type(by)(**options)))
+    if running.finished and (view == "directed" or (view is None and isinstance(by, AdaptiveScore))):
+        learned = best_view(learned, as_engine(data, engine), view)
+    return learned if learned.arcs is not None else with_rivals(learned, running)
 
 
 def chosen_score(score: object, expected_neighbours: float | None, prior: Any) -> FamilyScore:
@@ -88,21 +100,45 @@ def chosen_score(score: object, expected_neighbours: float | None, prior: Any) -
     return score
 
 
-def with_rivals(learned: Learned, running: Gains, score: FamilyScore) -> Learned:
-    """Return what was learned with posteriors over rivals, and with the prior that was learned."""
-    pairs = running.pairs
-    found = rivals(running.score, running.adjacency, running.evidence, getattr(running, "compared", None))
-    odds = (running.evidence + running.evidence.T) / 2
+def with_rivals(learned: Learned, running: Gains) -> Learned:
+    """Return what was learned with posteriors over rivals, without the edges that are doubtful.
+
+    The score has joined the best of several that could stand in for each other. An edge of which neither end
+    says that it is more likely than its rivals together is left out again.
+    """
+    pairs, odds = running.pairs, (running.evidence + running.evidence.T) / 2
     against = np.where(running.adjacency, -odds, odds)
-    for (x, y), log_odds in zip(pairs, found.log_odds, strict=True):
-        against[x, y] = against[y, x] = -log_odds
+    found = rivals(running.score, running.adjacency, running.evidence, getattr(running, "compared", None))
+    must = set(map(frozenset, learned.required))
+    free = np.array([frozenset(edge) not in must for edge in learned.graph.edges], bool)
+    doubtful = free & (found.log_odds < 0).all(axis=1)
+    for (x, y), out, log_odds in zip(pairs, doubtful, found.log_odds.mean(axis=1), strict=True):
+        against[x, y] = against[y, x] = log_odds if out else -log_odds
     sigma = -np.logaddexp(0.0, against)
     np.fill_diagonal(sigma, 0.0)
-    options = {**score.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
-    provenance = replace(learned.provenance, score=type(score)(**options))
+    named = _named(learned, found)
+    history = [*learned.history, *_left_out(learned, running, pairs[doubtful])]
+    graph = Graph(learned.graph.names, [learned.graph.edges[k] for k in np.flatnonzero(~doubtful)])
     return replace(
-        learned, provenance=provenance, pair_scores=read_only(sigma), rivals=_named(learned, found)
+        learned,
+        graph=graph,
+        score=running.total,
+        n_tests=running.n_tests,
+        n_iter=len(history),
+        history=tuple(history),
+        pair_scores=read_only(sigma),
+        rivals={edge: named[edge] for edge in graph.edges},
     )
+
+
+def _left_out(learned: Learned, running: Gains, pairs: Ints) -> list[Step]:
+    """Remove edges from the graph of a search; return these steps, which lower the score."""
+    names, n = learned.graph.names, len(learned.history)
+    flips = running.flip([(int(x), int(y)) for x, y in pairs])
+    return [
+        Step(n + k, names[x], names[y], added, gain, total)
+        for k, (x, y, added, gain, total) in enumerate(flips, start=1)
+    ]
 
 
 def _named(learned: Learned, found: Rivals) -> dict[tuple[str, str], tuple[tuple[str, str, float], ...]]:

@@ -60,6 +60,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
         ("learner", learned.learner),
+        *([("view", learned.view_in_words)] if learned.view_in_words else []),
         *_parts(found["provenance"]),
         ("work", _work(result)),
         ("seed", "none: nothing is drawn at random"),

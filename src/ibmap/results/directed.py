@@ -1,6 +1,6 @@
 """What a directed graph says about a pair of its moral graph: arcs, common children, what they are worth."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from ibmap._text import listed
 from ibmap._types import Ints
 from ibmap.engines import Engine
 from ibmap.results.learned import Learned
-from ibmap.scores.directed import DirectedScore, directed_score
+from ibmap.scores.directed import DirectedScore, arc_odds, directed_score
 
 
 class DirectedPair(NamedTuple):
@@ -35,9 +35,13 @@ class Directed:
         self._arcs = np.zeros((n, n), bool)
         for parent, child in learned.arcs or ():
             self._arcs[index(child), index(parent)] = True
-        self.label = str(options.get("score", "bic"))
+        by: Any = learned.provenance.score  # of the undirected view, whose prior a directed one shares
+        self.label = str(options.get("score", "bic")) if by is None else "bdeu"
         size = float(options.get("equivalent_sample_size", 1.0))
         self._score: DirectedScore = directed_score(self.label, engine, size)
+        expected = options.get("expected_neighbours") if by is None else by.expected_neighbours
+        if expected is not None:
+            self._score.prior_odds = arc_odds(n, expected, None if by is None else by.prior)
 
     def parents(self, x: int) -> Ints:
         """Return the parents of x."""

@@ -87,6 +87,8 @@ class Explanation:
         Of an edge, where the network is the moral graph of a directed one; None elsewhere.
     arcs : tuple of str
         Sentences about the arcs of that directed graph.
+    view : str
+        Which view of the data won, where two were compared.
     """
 
     x: str
@@ -105,6 +107,7 @@ class Explanation:
     rivals: Sequence[tuple[str, str, float]] = ()
     log_odds: float | None = None
     arcs: tuple[str, ...] = ()
+    view: str = ""
 
     @property
     def log_posterior(self) -> float | None:
@@ -124,7 +127,8 @@ class Explanation:
         if self.log_posterior is not None:
             head += f"; posterior of an edge: {probability(self.log_posterior)}"
         views = [view.sentence() for view in self.views]
-        return "\n".join([f"{head}.", *self.arcs, *views, *self._stand_ins(), *self._search()])
+        view = [self.view] if self.view else []
+        return "\n".join([f"{head}.", *self.arcs, *views, *self._stand_ins(), *self._search(), *view])
 
     def _stand_ins(self) -> list[str]:
         """Tell who could stand in for the edge."""
@@ -147,7 +151,12 @@ class Explanation:
             f"Ascent {step.n} of {self.n_ascents} {'added' if step.added else 'removed'} the edge: "
             f"the score {'rose' if step.gain >= 0 else 'fell'} by {abs(step.gain):.4g} to {step.score:.6g}."
             for step in self.flips
-        ] or [f"The search {'was not free to flip' if self._told else 'never flipped'} this pair."]
+        ]
+        if self.flips and not self.joined and self.flips[-1].gain < 0:
+            lines.append("The edge was left out: seen from both ends, other variables could stand in for it.")
+        lines = lines or [
+            f"The search {'was not free to flip' if self._told else 'never flipped'} this pair."
+        ]
         if self.gain_of_flip is not None:
             verb = "Removing" if self.joined else "Adding"
             lines.append(f"{verb} it now would change the score by {self.gain_of_flip:+.4g}.")
@@ -268,6 +277,7 @@ def explain(
         forbidden={x, y} in map(set, learned.forbidden),
         log_odds=None if pair is None else pair.log_odds,
         arcs=() if pair is None else pair.sentences,
+        view=learned.view_in_words,
         **_over_rivals(learned, i, j),
     )
 

@@ -52,6 +52,9 @@ class Learned:
         Edges that the search was told to keep in, or to keep out.
     arcs : sequence of (str, str), or None
         The directed graph whose moral graph this is, as (parent, child); None for learners without one.
+    view_scores : mapping or None
+        What an undirected and a directed view are worth, where both were compared: half of the log
+        pseudo-likelihood, each row left out in turn, and the log prior. ``arcs`` tell which one won.
     known_edges : EdgeTable or None
         The edges with their posteriors where ``pair_scores`` is not at hand, as in a file.
     rivals : mapping or None
@@ -72,6 +75,7 @@ class Learned:
     required: Sequence[tuple[str, str]] = field(default=(), repr=False)
     forbidden: Sequence[tuple[str, str]] = field(default=(), repr=False)
     arcs: Sequence[tuple[str, str]] | None = field(default=None, repr=False)
+    view_scores: Mapping[str, float] | None = field(default=None, repr=False)
     known_edges: EdgeTable | None = field(default=None, repr=False)
     rivals: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]] | None = field(
         default=None, repr=False
@@ -91,6 +95,37 @@ class Learned:
     def iterations(self) -> str:
         """What ``n_iter`` counts: "ascent", or "variable" for learners without a score."""
         return "variable" if self.score is None else "ascent"
+
+    @property
+    def posterior_in_words(self) -> str:
+        """What the posterior of an edge means here; empty for learners without a score."""
+        if self.score is None:
+            return ""
+        if self.arcs is not None:
+            return "A posterior compares the network with the best one that lacks the arcs behind the edge."
+        if self.rivals is not None:
+            return (
+                "A posterior counts the networks in which another variable stands in for an end of the edge."
+            )
+        return "A posterior is the geometric mean of what the two ends of the edge say."
+
+    @property
+    def view_in_words(self) -> str:
+        """Which view of the data won, and by how much; empty if only one was looked at."""
+        if not self.view_scores:
+            return ""
+        undirected, directed = (self.view_scores[view] for view in ("undirected", "directed"))
+        if self.arcs is None:
+            return (
+                "A directed graph was tried: neighbours predict each value from the rest of its row better "
+                f"(log score {undirected:.1f} against {directed:.1f}, each row left out in turn)."
+            )
+        how = "better" if directed > undirected else "worse"
+        return (
+            "Edges are arcs of a directed graph, and pairs with a common child: it predicts each value from "
+            f"the rest of its row {how} than neighbours without direction do (log score {directed:.1f} "
+            f"against {undirected:.1f}, each row left out in turn)."
+        )
 
     @cached_property
     def edge_table(self) -> EdgeTable:

@@ -83,6 +83,7 @@ def result_content(
         "rivals": None
         if learned.rivals is None
         else [[x, y, [list(one) for one in who]] for (x, y), who in learned.rivals.items()],
+        "view_scores": None if learned.view_scores is None else dict(learned.view_scores),
         "history": [list(step[1:]) for step in learned.history],
         "levels": {
             name: [str(level) for level in levels]
@@ -186,6 +187,7 @@ def result_of(found: dict[str, Any]) -> Result:
         required=_edges(found.get("required", []), graph),
         forbidden=_edges(found.get("forbidden", []), graph),
         arcs=_arcs(found["arcs"], graph) if "arcs" in found else None,
+        view_scores=_view_scores(found.get("view_scores")),
         known_edges=_known_edges(network, found["near_misses"]),
         rivals=_rivals(found.get("rivals")),
     )
@@ -224,6 +226,11 @@ def _rivals(found: Any) -> dict[tuple[str, str], tuple[tuple[str, str, float], .
     if found is None:
         return None
     return {(str(x), str(y)): tuple((str(a), str(b), float(p)) for a, b, p in who) for x, y, who in found}
+
+
+def _view_scores(found: Any) -> dict[str, float] | None:
+    """Return what the two views are worth; None if the file does not say."""
+    return None if found is None else {view: float(found[view]) for view in ("undirected", "directed")}
 
 
 def _edges(pairs: Any, graph: Graph) -> tuple[tuple[str, str], ...]:

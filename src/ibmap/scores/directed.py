@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import log
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
@@ -13,6 +14,7 @@ from ibmap.errors import RequestError
 from ibmap.kernels.bayes_model import fill_table
 from ibmap.kernels.context import counting_context
 from ibmap.kernels.splitting import evidence_of_tables, family_row
+from ibmap.scores.families import log_prior_odds
 from ibmap.scores.local_score import spread_rows
 
 DIRECTED_SCORES = ("bic", "bdeu")  #: the Bayesian information criterion; the marginal likelihood
@@ -37,6 +39,7 @@ class DirectedScore:
 
     def __init__(self, engine: Engine) -> None:
         self.engine, self.n = engine, engine.schema.n_variables
+        self.prior_odds: Floats = np.zeros((1, 1))  #: log prior odds of an arc: of all alike, or of each
         rows = engine.schema.n_rows
         self._levels = np.asarray(engine.schema.cardinalities, float)
         self._logs = np.empty((0, rows + 1))
@@ -72,14 +75,20 @@ class DirectedScore:
         for tables in self.engine.pairs():
             found = self.evidence(checked(tables, self.engine.schema))
             out[tables.x, tables.y] = out[tables.y, tables.x] = found
+        out += self.prior_odds
+        np.fill_diagonal(out, 0.0)
         return out
 
     def row(self, x: int, parents: Ints) -> Floats:
-        """Return t_xy of all y, given the parents of x; 0 for x itself."""
+        """Return t_xy of all y, given the parents of x, with the prior odds; 0 for x itself."""
         if isinstance(self.engine, MemoryEngine):
-            return self._row_in_memory(x, parents)
-        tables = ask(self.engine, Questions.rows([x], [parents], self.n))
-        return np.asarray(spread_rows(tables, self.n, self.evidence)[0])
+            out = self._row_in_memory(x, parents)
+        else:
+            tables = ask(self.engine, Questions.rows([x], [parents], self.n))
+            out = np.asarray(spread_rows(tables, self.n, self.evidence)[0])
+        out += self.prior_odds[x if len(self.prior_odds) > 1 else 0]
+        out[x] = 0.0
+        return out
 
     def _row_in_memory(self, x: int, parents: Ints) -> Floats:
         """The same, without lists of cells."""
@@ -89,14 +98,20 @@ class DirectedScore:
         which = self.which(q, r, self._levels)
         family_row(self._context, self._reached, self._logs, which, x, parents, out, rows)
         out -= self.cost(q, r, self._levels, rows)
-        out[x] = 0.0
         return out
 
     def total(self, parents: Sequence[Ints]) -> float:
-        """Return the score of a directed graph: Σ s_x(P_x), each on the rows that know x and its parents."""
+        """Return the score of a directed graph: Σ s_x(P_x), each on the rows that know x and its parents.
+
+        The prior odds of its arcs are in it.
+        """
         none = np.empty(0, np.int64)
         asked = Questions.of([(x, none, mine) for x, mine in enumerate(parents)])
-        return float(self.values(ask(self.engine, asked)).sum()) if len(asked) else 0.0
+        arcs = np.zeros((self.n, self.n), bool)
+        for x, mine in enumerate(parents):
+            arcs[x, mine] = True
+        prior = float((self.prior_odds * arcs).sum())
+        return float(self.values(ask(self.engine, asked)).sum()) + prior if len(asked) else 0.0
 
     def _sums(self, tables: Tables, of_sets: Ints, of_slices: Ints) -> tuple[Floats, Ints]:
         """Return, of every question, Σ f(rows of a set) - Σ g(rows of a slice), and the rows."""
@@ -215,8 +230,22 @@ def _possible(logs: Floats) -> Floats:
     return np.rint(np.exp(np.minimum(logs, log(LARGEST))))
 
 
+def arc_odds(n: int, expected_neighbours: object, prior: ArrayLike | None = None) -> Floats:
+    """Return the log prior odds of an arc: those of an edge, shared by its two directions.
+
+    Examples
+    --------
+    >>> arc_odds(8, 2.0).round(3)  # as likely as not that an edge of probability 1/4 points this way
+    array([[-1.792]])
+    """
+    number = expected_neighbours
+    if isinstance(number, bool) or not isinstance(number, int | float | np.number) or not 0 < number < np.inf:
+        raise RequestError(f"expected_neighbours must be a positive number, not {number!r}")
+    return log_prior_odds(n, float(number), prior) - log(2)
+
+
 def directed_score(name: object, engine: Engine, equivalent_sample_size: float = 1.0) -> DirectedScore:
-    """Return a score by its name in ``DIRECTED_SCORES``, bound to an engine."""
+    """Return a score by its name in ``DIRECTED_SCORES``, bound to an engine; no arc is likelier than none."""
     size = equivalent_sample_size
     if isinstance(size, bool) or not isinstance(size, int | float | np.number) or not 0 < size < np.inf:
         raise RequestError(f"equivalent_sample_size must be a positive number, not {size!r}")

@@ -62,7 +62,7 @@ class Gains:
         self.choose(np.flatnonzero(again).tolist())
 
     def flip(self, pairs: Sequence[tuple[int, int]]) -> list[Flip]:
-        """Flip pairs without a common end, and score the rows of their ends: one trip."""
+        """Flip pairs, and score the rows of their ends: one trip. Without a common end their gains add up."""
         if not pairs:
             return []
         promised = [self.gain(x, y) for x, y in pairs]

@@ -21,7 +21,7 @@ from ibmap.scores.local_score import in_batches
 class Rivals(NamedTuple):
     """What is known about the edges of a graph, in the order of its pairs."""
 
-    log_odds: Floats  #: (edges,): of each edge, both ends averaged
+    log_odds: Floats  #: (edges, 2): of each edge, seen from either end
     rival: Ints  #: (edges, 2): who would come in its place at either end; -1 if nobody
     share: Floats  #: (edges, 2): with which probability, if the edge were not there
 
@@ -29,10 +29,22 @@ class Rivals(NamedTuple):
 class WithoutEdge(NamedTuple):
     """What x would say if its neighbour y were gone."""
 
-    log_sum: float  #: log(1 + Σ_z e^{S_z}) over the variables outside its blanket
+    others: float  #: log(1 + Σ_z e^{S_z}) over the variables outside its blanket, without the rival
     rival: int  #: the strongest of them, -1 if there is none
-    share: float  #: e^S of the strongest, as a share of that sum
+    evidence: float  #: S of the rival
 
+    @property
+    def log_sum(self) -> float:
+        """log(1 + Σ_z e^{S_z}) over all of them."""
+        return float(np.logaddexp(self.others, self.evidence))
+
+    @property
+    def share(self) -> float:
+        """e^S of the rival, as a share of that sum."""
+        return float(np.exp(self.evidence - self.log_sum))
+
+
+NOTABLE = 0.01  #: share of a rival that is looked at more closely
 
 Compared = Mapping[tuple[int, int], WithoutEdge]
 
@@ -56,6 +68,7 @@ def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compa
             (x, y): without_edge(row, ~adjacent[x], x)
             for x, y, row in rows_without(score, adjacent, adjacent)
         }
+    compared = look_closer(score, adjacent, compared)
     pairs = np.argwhere(np.triu(adjacent))
     now = {x: log_sum(evidence[x][outside_of(~adjacent[x], x)]) for x in np.unique(pairs).tolist()}
     found = [[compared[x, y], compared[y, x]] for x, y in pairs.tolist()]
@@ -65,7 +78,7 @@ def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compa
     ]
     who = np.array([[each.rival for each in both] for both in found], np.int64).reshape(-1, 2)
     share = np.array([[each.share for each in both] for both in found]).reshape(-1, 2)
-    return Rivals(np.array(odds).reshape(-1, 2).mean(axis=1), who, share)
+    return Rivals(np.array(odds).reshape(-1, 2), who, share)
 
 
 def rows_without(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[tuple[int, int, Floats]]:
@@ -81,13 +94,33 @@ def rows_without(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[t
         yield from zip(xs[some].tolist(), ys[some].tolist(), rows, strict=True)
 
 
+def look_closer(score: LocalScore, adjacent: Bools, compared: Compared) -> Compared:
+    """Judge every rival that counts as a member of the blanket that it would join.
+
+    Outside a blanket t may be an approximation that says too little where effects are strong.
+    """
+    ends = [(x, y, found) for (x, y), found in compared.items() if found.share > NOTABLE]
+    blankets = []
+    for x, y, found in ends:
+        swapped = adjacent[x].copy()
+        swapped[y], swapped[found.rival] = False, True
+        blankets.append(np.flatnonzero(swapped))
+    closer = dict(compared)
+    for first in range(0, len(ends), max(score.n, 1)):
+        some = ends[first : first + score.n]
+        rows = in_batches(score, [x for x, _, _ in some], blankets[first : first + score.n]).evidence
+        for (x, y, found), row in zip(some, rows, strict=True):
+            closer[x, y] = found._replace(evidence=float(row[found.rival]))
+    return closer
+
+
 def without_edge(row: Floats, not_adjacent: Bools, x: int) -> WithoutEdge:
     """Sum up what x says about those outside its blanket, in a row without one of its neighbours."""
     outside = np.flatnonzero(outside_of(not_adjacent, x))
     if not len(outside):
-        return WithoutEdge(0.0, -1, 0.0)
-    total, best = log_sum(row[outside]), int(outside[np.argmax(row[outside])])
-    return WithoutEdge(total, best, float(np.exp(row[best] - total)))
+        return WithoutEdge(0.0, -1, -np.inf)
+    best = int(np.argmax(row[outside]))
+    return WithoutEdge(log_sum(np.delete(row[outside], best)), int(outside[best]), float(row[outside[best]]))
 
 
 def outside_of(not_adjacent: Bools, x: int) -> Bools:

@@ -1,0 +1,81 @@
+"""Two views of one table: neighbours without direction, or the moral graph of a directed one; data judge."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ibmap._types import Bools, Floats
+from ibmap.engines import Engine
+from ibmap.learners.dag_hc import climb_dags
+from ibmap.learners.raising import constraints
+from ibmap.results.learned import Learned
+from ibmap.scores.directed import arc_odds, directed_score
+from ibmap.scores.families import log_prior_odds
+from ibmap.scores.left_out import directed_left_out, pairwise_left_out, saturated_left_out
+
+SIZE = 1.0  #: equivalent sample size of the directed view
+MIXED = 0.05  #: share of the variables with more than main effects that makes a directed view worth a search
+BEYOND = 3.0  #: by how much a full table must predict better than main effects, to count as more than these
+TABU, SHAKES = 10, 1
+VIEWS = ("undirected", "directed")
+
+
+class Fit(NamedTuple):
+    """How well the neighbours predict every variable, each row left out in turn."""
+
+    logs: Floats  #: (n,): by main effects or by a full table, whichever is better
+    mixed: Bools  #: (n,): whether two neighbours or more have more than main effects
+
+
+def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Learned:
+    """Return the network of the better view, with what each of them is worth.
+
+    The directed view is searched for if ``view`` is "directed", or if one variable in twenty depends on its
+    neighbours in more than main effects, which the parents of a common child do. That view wins which
+    predicts better, its prior included.
+    """
+    fit = predicted(learned, engine)
+    if view is None and fit.mixed.mean() < MIXED:
+        return learned
+    score: Any = learned.provenance.score
+    edges = learned.graph.adjacency
+    odds = log_prior_odds(len(edges), score.expected_neighbours, score.prior)
+    worth = {"undirected": float(fit.logs.sum() / 2 + (odds * edges).sum() / 2)}
+    found = directed_view(learned, engine)
+    arcs = matrix_of(found)
+    logs = directed_left_out(engine, arcs, SIZE)
+    odds = arc_odds(len(arcs), score.expected_neighbours, score.prior)
+    worth["directed"] = float(logs.sum() / 2 + (odds * arcs).sum())
+    if view == "directed" or worth["directed"] > worth["undirected"]:
+        n_tests, seconds = learned.n_tests + found.n_tests, learned.seconds + found.seconds
+        return replace(found, n_tests=n_tests, seconds=seconds, view_scores=worth)
+    return replace(learned, view_scores=worth)
+
+
+def predicted(learned: Learned, engine: Engine) -> Fit:
+    """Return how well the neighbours predict every variable, by the families of the adaptive score."""
+    score: Any = learned.provenance.score
+    blankets = [learned.graph.neighbours(x) for x in range(learned.graph.n_variables)]
+    pairwise = pairwise_left_out(engine, blankets, 4.0 / getattr(score, "effect_variance", 1.0))
+    saturated = saturated_left_out(engine, blankets, getattr(score, "prior_count", 0.5))
+    several = np.array([len(blanket) > 1 for blanket in blankets])
+    return Fit(np.maximum(pairwise, saturated), several & (saturated > pairwise + BEYOND))
+
+
+def directed_view(learned: Learned, engine: Engine) -> Learned:
+    """Return the moral graph of the best directed graph that was found, with the prior of ``learned``."""
+    score: Any = learned.provenance.score
+    families = directed_score("bdeu", engine, SIZE)
+    families.prior_odds = arc_odds(families.n, score.expected_neighbours, score.prior)
+    _, must, must_not = constraints(engine.schema, None, learned.required, learned.forbidden)
+    return climb_dags(families, learned.provenance, must, must_not, families.n, tabu=TABU, shakes=SHAKES)
+
+
+def matrix_of(learned: Learned) -> Bools:
+    """Return arcs as a matrix: y → x at [x, y]."""
+    index, n = learned.graph.index, learned.graph.n_variables
+    arcs = np.zeros((n, n), bool)
+    for parent, child in learned.arcs or ():
+        arcs[index(child), index(parent)] = True
+    return arcs

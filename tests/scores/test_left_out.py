@@ -1,0 +1,65 @@
+"""Leave-one-out pseudo-likelihoods from counts are those of taking out one row after the other."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibmap.scores import left_out
+from ibmap.scores.left_out import blanket_of, directed_left_out, pairwise_left_out, saturated_left_out
+from tests.engines.partitioned import ENGINES, MemoryEngine, data_of
+from tests.reference import left_out as twin
+from tests.reference.tables import Table, categorical_tables, random_table
+
+
+def graph_of(n: int, seed: int) -> np.ndarray:
+    """Arcs from some variables to later ones: row child, column parent."""
+    return np.asarray(np.tril(np.random.default_rng(seed).random((n, n)) < 0.4, -1))
+
+
+def assert_agrees(table: Table, engine: Any, seed: int) -> None:
+    codes, cards = table
+    arcs, counting = graph_of(len(cards), seed), engine(data_of(codes, cards))
+    blankets = [blanket_of(arcs, x) for x in range(len(cards))]
+    found = (
+        pairwise_left_out(counting, blankets, 4.0),
+        saturated_left_out(counting, blankets, 0.5),
+        directed_left_out(counting, arcs, 1.0),
+    )
+    for x, blanket in enumerate(map(np.ndarray.tolist, blankets)):
+        expected = (
+            twin.pairwise(codes, cards, x, blanket, 1.0),
+            twin.saturated(codes, cards, x, blanket, 0.5),
+            twin.directed(codes, cards, x, blanket, arcs, 1.0),
+        )
+        assert [one[x] for one in found] == pytest.approx(expected, rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=10)
+@given(
+    table=categorical_tables(max_rows=40, max_columns=5, max_levels=4, missing=True), seed=st.integers(0, 99)
+)
+def test_all_three_are_those_of_the_twin(engine: Any, table: Table, seed: int) -> None:
+    assert_agrees(table, engine, seed)
+
+
+def test_small_trips_and_sorted_codes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(left_out, "AT_ONCE", 1)
+    monkeypatch.setattr(left_out, "DENSE", 4)
+    assert_agrees(random_table(60, 6, 4, 0.05, seed=1), MemoryEngine, 3)
+
+
+def test_the_blanket_has_parents_children_and_their_other_parents() -> None:
+    arcs = np.zeros((5, 5), bool)
+    arcs[1, 0] = arcs[2, 1] = arcs[2, 3] = True  # 0 → 1 → 2 ← 3, and 4 alone
+    assert [blanket_of(arcs, x).tolist() for x in range(5)] == [[1], [0, 2, 3], [1, 3], [1, 2], []]
+
+
+def test_seventy_parents_are_no_matter() -> None:
+    codes, cards = random_table(30, 72, 2, 0.0, seed=5)
+    arcs = np.zeros((72, 72), bool)
+    arcs[71, :71] = True
+    assert np.isfinite(directed_left_out(MemoryEngine(data_of(codes, cards)), arcs, 1.0)).all()
