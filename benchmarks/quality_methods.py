@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ibmap.data import CategoricalData
-from ibmap.learners import evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
+from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
 
 Pairs = NDArray[np.int64]
 
@@ -58,6 +58,8 @@ def methods() -> list[Method]:
         Method("gsmn", ours(gsmn)),
         Method("hhc-mn", ours(hhc_mn), 200),
         Method("mi", ours(mutual_information)),
+        Method("dag-hc BIC", ours(dag_hc)),
+        Method("dag-hc BDeu, shaken", ours(dag_hc, score="bdeu", expected_neighbours=4.0, shakes=1), 200),
         Method("logistic L1, EBIC", _logistic, 100, peer=True),
     ]
     return found + _of_pybnesian() + _of_pyagrum()
@@ -115,29 +117,31 @@ def _of_pyagrum() -> list[Method]:
 
     def learn(choose: str, data: CategoricalData) -> Found:
         frame, _ = _frame(data)
-        learner = pyagrum.BNLearner(frame)
-        if choose == "PC":
-            learner.useAlgorithm("PC") if hasattr(learner, "useAlgorithm") else learner.usePC()
-        elif choose == "MIIC":
-            learner.useMIIC()
-        else:
+        if frame.shape[1] < 2:
+            return Found(np.empty((0, 2), np.int64))
+        learner = pyagrum.BNLearner(frame.astype(str))
+        names = [int(column[1:]) for column in frame.columns]
+        if choose == "greedy":
             learner.useGreedyHillClimbing()
             learner.useScoreBIC()
             parents: list[list[int]] = [[] for _ in range(data.n_variables)]
-            bn = learner.learnBN()
-            for a, b in bn.arcs():
-                name = bn.variable(b).name()
-                parents[int(name[1:])].append(int(bn.variable(a).name()[1:]))
+            for a, b in learner.learnDAG().arcs():
+                parents[names[b]].append(names[a])
             return Found(moral(data.n_variables, parents))
-        graph = learner.learnPDAG() if hasattr(learner, "learnPDAG") else learner.learnMixedStructure()
-        names = [int(column[1:]) for column in frame.columns]
+        if choose == "PC":
+            learner.usePC()
+            learner.useG2Test()
+            learner.setPCAlpha(0.01)
+        else:
+            learner.useMIIC()
+        graph = learner.learnPDAG()
         pairs = {tuple(sorted((names[a], names[b]))) for a, b in [*graph.arcs(), *graph.edges()]}
         return Found(np.array(sorted(pairs), np.int64).reshape(-1, 2))
 
     return [
-        Method("pyAgrum PC", partial(learn, "PC"), 200, peer=True),
+        Method("pyAgrum PC G2 .01", partial(learn, "PC"), 100, peer=True),
         Method("pyAgrum MIIC", partial(learn, "MIIC"), 100, peer=True),
-        Method("pyAgrum greedy BIC, moral", partial(learn, "HC"), 100, peer=True),
+        Method("pyAgrum greedy BIC, moral", partial(learn, "greedy"), 100, peer=True),
     ]
 
 
