@@ -12,7 +12,7 @@ from matplotlib import pyplot
 from ibmap import IBMAP, Graph, plot, plot_comparison, plot_scores
 from ibmap.cli.demo import learn_cancer
 from ibmap.errors import RequestError
-from ibmap.learners import Step
+from ibmap.learners import Step, ibmap_hc
 
 
 @pytest.fixture(autouse=True)
@@ -82,8 +82,7 @@ def covered(axes):
 
 
 def test_names_do_not_cover_each_other():
-    _, learned = learn_cancer()
-    axes = plot(learned)
+    axes = plot(ibmap_hc(learn_cancer()[0]))
     assert len(axes.texts) == 31
     assert covered(axes) == []
     close = {"one": (0, 0), "two": (0.01, 0), "three": (0.02, 0), "far": (1, 1)}

@@ -9,6 +9,8 @@ import pytest
 
 from ibmap.cli.learn import FILES
 
+PAPER = ["--learner", "ibmap-hc"]
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -63,16 +65,19 @@ def test_infinities_are_refused_under_every_policy(refused, table, policy):
         (["--require", "smoke"], "--require takes two variables"),
         (["--require", "smoke,smoke"], "two different variables"),
         (["--require", "smoke,tea", "--forbid", "tea,smoke"], "both required and forbidden"),
-        (["--learner", "hc"], "unknown learner 'hc'; there are ibmap-hc"),
-        (["--test", "guess"], "unknown test 'guess'; there are bayesian, chi-square"),
-        (["--test", "chi-square"], "IBMAP-HC sums log posteriors"),
-        (["--test", "g-square", "--prior", "0.3"], "g-square has no option --prior"),
+        (["--learner", "hc"], "unknown learner 'hc'; there are evidence-map, ibmap-hc"),
+        ([*PAPER, "--test", "guess"], "unknown test 'guess'; there are bayesian, chi-square"),
+        ([*PAPER, "--test", "chi-square"], "IBMAP-HC sums log posteriors"),
+        (["--test", "g-square"], "evidence-map asks no test: leave out --test, or choose --learner ibmap-hc"),
+        (["--ties", "dependent"], "evidence-map asks no test: leave out --ties"),
+        ([*PAPER, "--test", "g-square", "--prior", "0.3"], "g-square has no option --prior"),
         (["--prior", "1"], "strictly between 0 and 1"),
-        (["--prior-counts", "none"], "--prior-counts must be"),
-        (["--prior-counts", "-1"], "--prior-counts must be positive"),
-        (["--combine", "sum"], "combine must be 'slices' or 'global'"),
-        (["--slices", "some"], "slices must be 'observed' or 'all'"),
-        (["--patience", "-1"], "patience must be 0 or more"),
+        ([*PAPER, "--prior-counts", "none"], "--prior-counts must be"),
+        ([*PAPER, "--prior-counts", "-1"], "--prior-counts must be positive"),
+        ([*PAPER, "--combine", "sum"], "combine must be 'slices' or 'global'"),
+        ([*PAPER, "--slices", "some"], "slices must be 'observed' or 'all'"),
+        (["--patience", "3"], "evidence-map has no option --patience; ibmap-hc has"),
+        ([*PAPER, "--patience", "-1"], "patience must be 0 or more"),
         (["--missing", "guess"], "missing must be"),
         (["--discretize", "guess"], "discretize must be"),
         (["--bins", "3"], "--bins 3 needs a method: pass --discretize"),

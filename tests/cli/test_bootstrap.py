@@ -13,7 +13,8 @@ from ibmap.results.result_file import read_result
 
 
 def test_json_is_what_python_says(ibmap, survey):
-    options = ["--replicates", 12, "--seed", 4, "--threshold", 0.8, "--prior-counts", "jeffreys", "--jobs", 2]
+    options = ["--replicates", 12, "--seed", 4, "--threshold", 0.8, "--jobs", 2]
+    options += ["--learner", "ibmap-hc", "--prior-counts", "jeffreys"]
     result = json.loads(ibmap("bootstrap", survey, *options, "--json").out)
     net = Bootstrap(IBMAP(BayesianTest(prior_counts="jeffreys")), 12, random_state=4).fit(survey)
     assert Graph.from_json(result) == net.averaged(0.8)
@@ -76,7 +77,7 @@ def test_subsamples_say_so_everywhere(ibmap, survey, tmp_path):
     result = json.loads(ibmap("bootstrap", survey, *options, "--json").out)
     assert result == json.loads((tmp_path / "averaged.json").read_text())
     assert result["subsample"] == 0.63
-    net = Bootstrap(IBMAP(), 6, random_state=0, subsample=0.63).fit(survey)
+    net = Bootstrap(random_state=0, n_replicates=6, subsample=0.63).fit(survey)
     assert [tuple(row) for row in result["support"]] == net.support_.rows()
     assert ibmap("learn", survey, "--out", tmp_path).code == 0
     assert ibmap("report", tmp_path, "--force").code == 0
@@ -99,9 +100,9 @@ def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_pa
 @pytest.mark.parametrize(
     "options",
     [
-        ["--combine", "global", "--slices", "all", "--patience", 2, "--prior", 0.4],
+        ["--learner", "ibmap-hc", "--combine", "global", "--patience", 2, "--prior", 0.4],
         ["--require", "smoke,tea", "--forbid", "cough,smoke"],
-        ["--start", "complete.json", "--prior-counts", "bdeu"],
+        ["--start", "complete.json", "--score", "saturated"],
         ["--knowledge", "known.toml"],
         ["--learner", "gsmn", "--test", "chi-square", "--alpha", 0.9, "--symmetry", "and"],
         ["--learner", "hhc-mn", "--max-condition", 0, "--ties", "dependent", "--symmetry", "or"],

@@ -8,10 +8,14 @@ from ibmap.data import load
 from ibmap.learners import explain, ibmap_hc
 from ibmap.results.result_file import read_result
 
+PAPER = ["--learner", "ibmap-hc"]
+
 
 @pytest.fixture
 def result(ibmap, survey, tmp_path):
-    assert ibmap("learn", survey, "--out", tmp_path / "result", "--prior-counts", "jeffreys").code == 0
+    assert (
+        ibmap("learn", survey, "--out", tmp_path / "result", *PAPER, "--prior-counts", "jeffreys").code == 0
+    )
     return tmp_path / "result"
 
 
@@ -56,7 +60,7 @@ def test_what_was_known_beforehand_is_said_first(ibmap, survey, tmp_path):
     ("given", "kept"),
     [
         ([], {}),
-        (["--patience", 2, "--jobs", 2, "--require", "smoke,tea"], {"patience": 2}),
+        ([*PAPER, "--patience", 2, "--jobs", 2, "--require", "smoke,tea"], {"patience": 2}),
         (["--start", "start.json"], {"start": "1 edges"}),
         (["--learner", "hhc-mn", "--symmetry", "or", "--max-condition", 1, "--ties", "dependent"],
          {"symmetry": "or", "max_condition": 1}),
@@ -105,7 +109,7 @@ def test_other_learners(ibmap, survey, tmp_path, options):
 def test_a_prior_per_pair_is_remembered(ibmap, survey, tmp_path):
     prior = tmp_path / "prior.csv"
     prior.write_text("x,y,prior\nsmoke,tea,0.9\n")
-    ibmap("learn", survey, "--out", tmp_path / "r", "--prior", prior)
+    ibmap("learn", survey, "--out", tmp_path / "r", *PAPER, "--prior", prior)
     prior.unlink()
     known = read_result(tmp_path / "r")
     assert known.learned.provenance.test.prior.tolist() == [[0.5, 0.5, 0.9], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5]]

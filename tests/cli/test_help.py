@@ -110,5 +110,5 @@ def test_options_reach_the_test(ibmap, survey, verb: str, given: list[str], name
 
 
 def test_another_test_s_option_is_refused_by_its_name_on_the_command_line(refused, survey) -> None:
-    said = refused(survey, "--min-information", "0.1")
+    said = refused(survey, "--learner", "ibmap-hc", "--min-information", "0.1")
     assert "bayesian has no option --min-information; mutual-information has" in said

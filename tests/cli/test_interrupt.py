@@ -63,7 +63,7 @@ def test_interrupted_run_leaves_no_file(large, tmp_path, jobs):
 def test_an_interrupted_bootstrap_does_not_wait_for_its_replicates(large, tmp_path, jobs):
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "ibmap.cli", "bootstrap", str(large), "--jobs", str(jobs)]
-    command += ["--replicates", "100000", "--out", str(tmp_path / "out")]
+    command += ["--learner", "ibmap-hc", "--replicates", "100000", "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
         os.close(theirs)
         seen = until(ours, b"/100000")  # the whole table is learned, and a replicate or two
@@ -82,7 +82,7 @@ def test_interrupted_run_removes_the_folder_that_it_made(survey, tmp_path, ibmap
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ibmap.learners.ibmap_hc", interrupted)
+    monkeypatch.setattr("ibmap.learners.evidence_map", interrupted)
     ran = ibmap("learn", survey, "--out", tmp_path / "a" / "b")
     assert (ran.code, ran.out, ran.err) == (130, "", "ibmap: interrupted\n")
     assert not (tmp_path / "a").exists()
@@ -107,7 +107,7 @@ def learn(*_, **__):
     print("begun", file=sys.stderr, flush=True)
     {}
 
-sys.modules["ibmap.learners.ibmap_hc"].ibmap_hc = learners.ibmap_hc = learn
+sys.modules["ibmap.learners.evidence_map"].evidence_map = learners.evidence_map = learn
 main()
 """
 LOST = """

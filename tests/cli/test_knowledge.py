@@ -5,8 +5,9 @@ import pytest
 
 from ibmap import BayesianTest
 from ibmap.data import load
-from ibmap.learners import ibmap_hc
+from ibmap.learners import evidence_map, ibmap_hc
 
+PAPER = ["--learner", "ibmap-hc"]
 TOML = """
 required = [["tea", "cough"]]
 forbidden = [["cough", "smoke"]]
@@ -18,7 +19,7 @@ CSV = "x,y,known\ntea,cough,required\ncough,smoke, forbidden\nsmoke,tea,0.9\n"
 @pytest.mark.parametrize(("name", "text"), [("known.toml", TOML), ("known.csv", CSV)])
 def test_a_file_says_what_python_says(ibmap, survey, tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    result = json.loads(ibmap("learn", survey, "--knowledge", tmp_path / name, "--json").out)
+    result = json.loads(ibmap("learn", survey, *PAPER, "--knowledge", tmp_path / name, "--json").out)
     prior = np.full((3, 3), 0.5)
     prior[0, 2] = prior[2, 0] = 0.9
     learned = ibmap_hc(
@@ -30,13 +31,17 @@ def test_a_file_says_what_python_says(ibmap, survey, tmp_path, name, text):
     assert result["edges"] == [["cough", "tea"]]
     assert result["score"] == learned.score
     assert result["test"] == "bayesian(prior=per pair)"
+    result = json.loads(ibmap("learn", survey, "--knowledge", tmp_path / name, "--json").out)
+    prior[prior == 0.5] = np.nan
+    known = {"required": [("tea", "cough")], "forbidden": [("smoke", "cough")]}
+    assert result["score"] == evidence_map(load(survey), prior=prior, **known).score
 
 
 def test_it_adds_to_the_other_options(ibmap, survey, tmp_path):
     file = tmp_path / "known.toml"
     file.write_text('required = [["tea", "cough"]]\nprior = [["smoke", "tea", 0.9]]')
     options = ["--require", "smoke,tea", "--prior", "0.25", "--json"]
-    result = json.loads(ibmap("learn", survey, "--knowledge", file, *options).out)
+    result = json.loads(ibmap("learn", survey, *PAPER, "--knowledge", file, *options).out)
     prior = np.full((3, 3), 0.25)
     prior[0, 2] = prior[2, 0] = 0.9
     required = [("tea", "cough"), ("smoke", "tea")]

@@ -11,8 +11,9 @@ from ibmap._files import claimed
 from ibmap.cli import screen
 from ibmap.cli.learn import FILES
 from ibmap.data import load
-from ibmap.learners import Step, Visit, ibmap_hc
+from ibmap.learners import Step, Visit, evidence_map
 
+PAPER = ["--learner", "ibmap-hc"]
 KEYS = ["variables", "edges", "score", "n_tests", "n_iter", "seconds", "learner", "test"]
 
 
@@ -24,8 +25,8 @@ def test_json_is_all_there_is_on_stdout(ibmap, survey):
     assert list(result) == KEYS
     assert result["variables"] == ["smoke", "cough", "tea"]
     assert result["edges"] == [["smoke", "cough"]]
-    assert result["score"] == pytest.approx(ibmap_hc(load(survey)).score, rel=1e-12)
-    assert (result["learner"], result["test"]) == ("ibmap-hc", "bayesian")
+    assert result["score"] == pytest.approx(evidence_map(load(survey)).score, rel=1e-12)
+    assert (result["learner"], result["test"]) == ("evidence-map", "none")
 
 
 def test_result_files_hold_the_graph_and_near_misses(ibmap, survey, tmp_path):
@@ -54,11 +55,13 @@ def test_older_results_are_replaced_by_force_only(ibmap, survey, tmp_path, name)
 
 
 def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
-    ran = ibmap("learn", survey, "--prior-counts", "0.5", "--patience", "1")
+    ran = ibmap("learn", survey, *PAPER, "--prior-counts", "0.5", "--patience", "1")
     assert ran.out.startswith("1 edge among 3 variables, learned from 300 rows in ")
     assert re.search(r"not \w+, but close", ran.out)
     assert "ibmap-hc(patience=1), test bayesian(prior_counts=0.5); " in ran.out
+    assert "A posterior is the geometric mean of what the two ends of the edge say." in ran.out
     assert ran.err == ""
+    assert "A posterior counts the networks in which another variable" in ibmap("learn", survey).out
 
 
 def test_top_limits_the_edges_shown(ibmap, survey):
@@ -205,11 +208,11 @@ def test_other_learners(ibmap, survey, tmp_path, learner, options, said):
         (["--learner", "mi", "--prior-counts", "ones"], "mi has no option --prior-counts"),
         (["--learner", "gsmn", "--max-condition", "2"], "gsmn has no option --max-condition"),
         (["--learner", "gsmn", "--require", "smoke,tea"], "gsmn has no option --require"),
-        (["--max-neighbours", "2"], "ibmap-hc has no option --max-neighbours"),
-        (["--symmetry", "and"], "ibmap-hc has no option --symmetry"),
+        (["--max-neighbours", "2"], "evidence-map has no option --max-neighbours"),
+        (["--symmetry", "and"], "evidence-map has no option --symmetry"),
         (["--learner", "hhc-mn", "--symmetry", "xor"], "symmetry must be 'or' or 'and'"),
         (["--learner", "hhc-mn", "--factor", "2"], "hhc-mn has no option --factor"),
-        (["--learner", "pc"], "unknown learner 'pc'; there are ibmap-hc, gsmn, hhc-mn, mi"),
+        (["--learner", "pc"], "unknown learner 'pc'; there are evidence-map, ibmap-hc, gsmn, hhc-mn, mi"),
     ],
 )
 def test_options_that_a_learner_lacks_are_refused_by_name(refused, survey, arguments, words):
@@ -228,12 +231,13 @@ def test_the_line_that_moves_tells_ascents_or_variables():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--score", "saturated", "--prior", "0.9"], ("saturated", "--prior")),
-        (["--score", "saturated", "--test", "bayesian"], ("saturated", "--test")),
-        (["--search", "rounds"], ("additive", "--search")),
-        (["--score", "saturated", "--search", "rounds", "--patience", "3"], ("rounds", "climb")),
+        ([*PAPER, "--score", "saturated", "--prior", "0.9"], ("saturated", "--prior")),
+        ([*PAPER, "--score", "saturated", "--test", "bayesian"], ("saturated", "--test")),
+        ([*PAPER, "--search", "rounds"], ("additive", "--search")),
+        ([*PAPER, "--score", "saturated", "--search", "rounds", "--patience", "3"], ("rounds", "climb")),
+        (["--score", "bjp"], ("'bjp' has none", "ibmap-hc")),
         (["--engine", "abacus"], ("abacus", "memory")),
-        (["--score", "bic"], ("bic", "ib, pairwise")),
+        (["--score", "bic"], ("bic", "ib, bjp, pairwise")),
         (["--learner", "gsmn", "--score", "saturated"], ("gsmn", "--score")),
     ],
 )

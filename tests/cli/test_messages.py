@@ -17,12 +17,21 @@ LEARN = arguments_of(get_command(app).commands["learn"])
         (["--discretize", "quantile", "--bins", 1], "--bins must be at least 2, not 1"),
         (["--bins", 3], "--bins 3 needs a method: pass --discretize 'equal-width' or 'quantile'"),
         (["--bins", "smoke=3"], "--bins 3 needs a method: pass --discretize"),
-        (["--patience", -1], "--patience must be 0 or more, a whole number, not -1"),
+        (["--learner", "ibmap-hc", "--patience", -1], "--patience must be 0 or more, a whole number, not -1"),
         (["--jobs", 0], "--jobs must not be 0"),
-        (["--combine", "both"], "--combine must be 'slices' or 'global', not 'both'"),
-        (["--slices", "some"], "--slices must be 'observed' or 'all', not 'some'"),
-        (["--ties", "yes"], "--ties must be 'independent' or 'dependent', not 'yes'"),
-        (["--prior-counts", "two"], "--prior-counts must be a positive number or one of"),
+        (
+            ["--learner", "ibmap-hc", "--combine", "both"],
+            "--combine must be 'slices' or 'global', not 'both'",
+        ),
+        (["--learner", "ibmap-hc", "--slices", "some"], "--slices must be 'observed' or 'all', not 'some'"),
+        (
+            ["--learner", "ibmap-hc", "--ties", "yes"],
+            "--ties must be 'independent' or 'dependent', not 'yes'",
+        ),
+        (
+            ["--learner", "ibmap-hc", "--prior-counts", "two"],
+            "--prior-counts must be a positive number or one of",
+        ),
         (["--learner", "mi", "--factor", -1], "--factor must be a number, 0 or more, not -1"),
         (
             ["--learner", "mi", "--max-neighbours", -1],

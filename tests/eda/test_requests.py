@@ -24,7 +24,11 @@ from ibmap.errors import IbmapError, RequestError
         ((2, 20), {"levels": [2, 10**9]}, "at most 65,536, not 1000000000"),
         ((5, 20), {"levels": [2, 3]}, "one for each of the 5 variables"),
         ((5, 20), {"levels": 2.5}, "levels must be a whole number"),
-        ((5, 20), {"learner": "best"}, "unknown learner 'best'; there are ibmap-hc, gsmn, hhc-mn, mi"),
+        (
+            (5, 20),
+            {"learner": "best"},
+            "unknown learner 'best'; there are evidence-map, ibmap-hc, gsmn, hhc-mn, mi",
+        ),
         ((5, 20), {"learner": IBMAP}, "an estimator is made by calling its class"),
         ((5, 20), {"learner": 3}, "learner must be a name, an estimator or a function"),
         ((5, 20), {"sampling": "exact"}, "unknown sampling 'exact'"),

@@ -52,6 +52,7 @@ LEARNERS: dict[str, Any] = {
     "hhc-mn": hhc_mn,
     "hhc-mn, g-square": partial(hhc_mn, test="g-square", max_condition=2),
     "mi": mutual_information,
+    "ibmap-hc, bjp": partial(ibmap_hc, score="bjp", patience=3),
     "dag-hc": dag_hc,
     "dag-hc, bdeu": partial(dag_hc, score="bdeu", tabu=0, max_parents=2, required=[("v0", "v3")]),
 }

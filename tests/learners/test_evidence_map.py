@@ -150,7 +150,7 @@ def test_posterior_over_rivals_by_the_book() -> None:
     score = PairwiseScore().bind(MemoryEngine(data), None)
     pairs = np.array([[0, 1], [0, 2]])
     blankets = [[1, 2], [0], [0], []]
-    evidence = score.rows(range(4), [np.array(b, int) for b in blankets]).evidence
+    evidence = score.refitted(range(4), [np.array(b, int) for b in blankets]).evidence
     adjacent = np.zeros((4, 4), bool)
     adjacent[pairs[:, 0], pairs[:, 1]] = adjacent[pairs[:, 1], pairs[:, 0]] = True
     found = rivals(score, adjacent, evidence)
@@ -161,7 +161,7 @@ def test_posterior_over_rivals_by_the_book() -> None:
             rest = np.array([z for z in blankets[i] if z != j], int)
             without = score.rows([i], [rest]).evidence[0]
             best = max(outside, key=lambda z: without[z])  # is judged inside the blanket
-            without[best] = score.rows([i], [np.sort(np.append(rest, best))]).evidence[0, best]
+            without[best] = score.refitted([i], [np.sort(np.append(rest, best))]).evidence[0, best]
             now = 1 + np.exp(evidence[i, outside]).sum()
             odds.append(evidence[i, j] + np.log(now) - np.log(1 + np.exp(without[outside]).sum()))
         assert found.log_odds[k] == pytest.approx(odds)

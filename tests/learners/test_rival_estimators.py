@@ -92,5 +92,5 @@ def test_learners_by_name() -> None:
         learned = find_learner(name)(load(CODES.T))
         assert isinstance(learned, Learned)
         assert learned.learner == name
-    with pytest.raises(RequestError, match="unknown learner 'pc'; there are ibmap-hc"):
+    with pytest.raises(RequestError, match="unknown learner 'pc'; there are evidence-map, ibmap-hc"):
         find_learner("pc")

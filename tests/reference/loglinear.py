@@ -10,7 +10,6 @@ from tests.reference.slices import Codes
 
 Matrix = NDArray[np.float64]
 VAGUE = 0.02
-STRONG = 1.0
 
 
 def contrasts(r: int) -> Matrix:
@@ -97,7 +96,13 @@ def evidence_outside(
 
 
 def evidence_inside(
-    codes: Codes, cards: Sequence[int], x: int, y: int, blanket: Sequence[int], variance: float
+    codes: Codes,
+    cards: Sequence[int],
+    x: int,
+    y: int,
+    blanket: Sequence[int],
+    variance: float,
+    strong: float = np.inf,
 ) -> float:
     """t of a member, from its effects and its block of the inverse of H; if they are strong, by fits."""
     fit = Fit(codes, cards, x, blanket, variance)
@@ -106,7 +111,7 @@ def evidence_inside(
     mine = [a * width + at + b for a in range(fit.q) for b in range(cards[y] - 1)]
     inverse = np.linalg.inv(fit.hessian)[np.ix_(mine, mine)]
     effect = fit.theta[mine]
-    if np.linalg.norm(effect) > STRONG:
+    if np.linalg.norm(effect) > strong:
         same = codes[:, fit.rows]
         rest = Fit(same, cards, x, [v for v in blanket if v != y], variance)
         return fit.value(codes) - rest.value(same)

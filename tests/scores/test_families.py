@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ibmap.errors import RequestError
 from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
 from ibmap.scores.binary import BinaryRows
-from ibmap.scores.families import FamilyScore, log_prior_odds
+from ibmap.scores.families import STRONG, FamilyScore, log_prior_odds
 from ibmap.scores.saturated import Saturated
 from ibmap.search import SEARCHES
 from tests.engines.partitioned import ENGINES, HiddenEngine, MemoryEngine, data_of
@@ -33,10 +33,15 @@ def test_pairwise_rows_and_values_are_those_of_the_twin(engine: Any, table: Tabl
     blankets = [blanket.tolist() for blanket in blankets_of(len(cards), seed)]
     bound = PairwiseScore().bind(engine(data_of(codes, cards)), None)
     rows = bound.rows(range(len(cards)), [np.array(blanket, int) for blanket in blankets])
+    refitted = bound.refitted(range(len(cards)), [np.array(blanket, int) for blanket in blankets])
+    odds = saturated.log_prior_odds(len(cards), 4.0)
     for x, blanket in enumerate(blankets):
         for y in range(len(cards)):
             expected = 0.0 if y == x else loglinear.evidence(codes, cards, x, y, blanket)
             assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+            if y in blanket:
+                expected = loglinear.evidence_inside(codes, cards, x, y, blanket, 1.0, STRONG) + odds
+            assert refitted.evidence[x, y] == pytest.approx(expected, rel=1e-6, abs=1e-6)
         value = loglinear.value(codes, cards, x, blanket)
         assert rows.values[x] == pytest.approx(value, rel=1e-8, abs=1e-7)
         assert bound.value(x, np.array(blanket, int)) == pytest.approx(value, rel=1e-8, abs=1e-7)
@@ -54,11 +59,13 @@ def test_binary_rows_from_bits_are_those_from_tables(score: Any, n_rows: int, n:
     data = data_of(codes, cards)
     assert BinaryRows.fits(MemoryEngine(data))
     fast, slow = (
-        score().bind(engine(data), None, threads).rows(range(len(blankets)), blankets)
+        score().bind(engine(data), None, threads)
         for engine, threads in ((MemoryEngine, 2), (HiddenEngine, 1))
     )
-    np.testing.assert_allclose(fast.evidence, slow.evidence, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(fast.values, slow.values, rtol=1e-10, atol=1e-8)
+    for how in ("rows", "refitted"):
+        one, other = (getattr(bound, how)(range(len(blankets)), blankets) for bound in (fast, slow))
+        np.testing.assert_allclose(one.evidence, other.evidence, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(one.values, other.values, rtol=1e-10, atol=1e-8)
 
 
 def test_pairwise_options() -> None:

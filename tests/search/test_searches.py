@@ -18,7 +18,7 @@ from tests.reference import saturated as twin
 from tests.reference.tables import random_table
 
 #: scores whose evidence is not what a flip gains; only the climb takes them
-NOT_ADDITIVE = ("ib",)
+NOT_ADDITIVE = ("ib", "bjp")
 COMBINATIONS = [
     (score, search)
     for score in SCORES
@@ -131,8 +131,9 @@ def test_from_the_truth_or_from_nothing_a_chain_is_found(score: str, search: str
     assert ibmap_hc(data, score=score, search=search, start=truth).graph == truth
 
 
-@pytest.mark.parametrize(("score", "search"), COMBINATIONS)
+@pytest.mark.parametrize(("score", "search"), [pair for pair in COMBINATIONS if pair[0] != "bjp"])
 def test_permuting_columns_permutes_the_graph(score: str, search: str) -> None:
+    """But not by the BJP score: of two blankets of one size, that of the first variable counts."""
     data = noisy_chain(7, 250, noise=0.25, seed=3)
     order = np.random.default_rng(0).permutation(7)
     columns = {data.names[i]: data.codes[i] for i in order}
@@ -149,7 +150,7 @@ def test_a_search_that_the_score_cannot_drive_is_an_error(search: str) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"score": "no-such-score"}, "unknown score 'no-such-score'; there are ib, pairwise"),
+        ({"score": "no-such-score"}, "unknown score 'no-such-score'; there are ib, bjp, pairwise"),
         ({"search": "random"}, "unknown search 'random'; there are climb, steepest, rounds"),
         ({"score": IBScore}, "is not a score"),
         ({"search": Climb}, "is not a search"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 Edge = tuple[str, str]
 NAME = "Wisconsin breast cancer, from scikit-learn, in three quantile bins"
 TARGET = "diagnosis"
+WIDTH = 80  #: of lines
 SHOWN = 10  #: edges of the real network
 NAMED = 2  #: wrong edges of the simulated one that are named
 ROWS = (200, 500, 1000)  #: of the simulated world
@@ -51,13 +53,13 @@ def learn_cancer(callback: Any = None) -> tuple["CategoricalData", "Learned"]:
     from sklearn.datasets import load_breast_cancer
 
     from ibmap.data import load
-    from ibmap.learners import ibmap_hc
+    from ibmap.learners import evidence_map
 
     table = load_breast_cancer()
     columns = dict(zip(map(str, table.feature_names), table.data.T, strict=True))
     columns[TARGET] = table.target_names[table.target]
     data = load(columns, discretize="quantile", bins=3)
-    return data, ibmap_hc(data, callback=callback)
+    return data, evidence_map(data, callback=callback)
 
 
 def learn_world(callback: Any = None) -> tuple["World", list["Learned"]]:
@@ -65,13 +67,13 @@ def learn_world(callback: Any = None) -> tuple["World", list["Learned"]]:
     import numpy as np
 
     from ibmap.data import CategoricalData
-    from ibmap.learners import ibmap_hc
+    from ibmap.learners import evidence_map
     from ibmap.synthetic import simulate_random
 
     world = simulate_random(20, 2, n_rows=ROWS[-1], potentials="symmetric", random_state=0)
     names, codes = world.graph.names, world.data.T.astype(np.int8)
     tables = [CategoricalData(codes[:, :rows], names, ((0, 1),) * len(names)) for rows in ROWS]
-    return world, [ibmap_hc(table, callback=callback) for table in tables]
+    return world, [evidence_map(table, callback=callback) for table in tables]
 
 
 def show_cancer(console: Any, learned: "Learned") -> None:
@@ -86,7 +88,8 @@ def show_cancer(console: Any, learned: "Learned") -> None:
         f"{screen.counted(graph.n_edges, 'edge')}, found in {learned.seconds:.2g} s.\n"
     )
     console.print(screen.edge_table(learned, SHOWN, near_misses=0))
-    console.print(f"\nBlanket of {TARGET}: {', '.join(blanket)}", style="bold")
+    named = fill(f"Blanket of {TARGET}: {', '.join(blanket)}", WIDTH)
+    console.print(f"\n{named}", style="bold")
     console.print(
         f"{_small(len(blanket)).capitalize()} of {_small(n_others)} measurements separate the diagnosis "
         f"from the rest: given them,\nit is independent of the other {n_others - len(blanket)} "

@@ -83,6 +83,9 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     console.print(screen.edge_table(learned, top))
     console.print()
     console.print(screen.provenance(learned), style="dim")
+    for words in (learned.posterior_in_words, learned.view_in_words):
+        if words:
+            console.print(words, style="dim")
     more = screen.more_patience(learned)
     if more is not None:
         console.print(f"some pairs without an edge look certain: --patience {more} searches on", style="dim")

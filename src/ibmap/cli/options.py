@@ -186,15 +186,15 @@ def _number_or_word(text: str) -> float | str:
 class SearchOptions:
     """A learner and its plain arguments; None is the learner's own default."""
 
-    learner: Annotated[str, typer.Option(metavar="NAME", help="The algorithm: {learners}.")] = "ibmap-hc"
+    learner: Annotated[str, typer.Option(metavar="NAME", help="The algorithm: {learners}.")] = "evidence-map"
     score: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What the search raises: {scores} [ib]; of a directed graph: {directed_scores} [bic].",
+            help="What the search raises: {scores} [adaptive]; of a directed graph: {directed_scores} [bic].",
         ),
     ] = None
-    search: Annotated[str | None, typer.Option(metavar="NAME", help="How: {searches} [climb].")] = None
+    search: Annotated[str | None, typer.Option(metavar="NAME", help="How: {searches} [swaps].")] = None
     view: Annotated[str | None, typer.Option(metavar="NAME", help="{views} [whichever predicts better].")] = (
         None
     )
@@ -282,8 +282,13 @@ class LearnerOptions(SearchOptions):
         if "test" in arguments and self.asks_test():
             requested: dict[str, Any] = {"test": test.make(schema, known)}
         elif "prior" in arguments:  # where no prior is given, the expected neighbours decide
-            prior = known.prior(test.prior, schema, usual=float("nan"))
-            requested = {"test": test.test, **test.given(), "prior": prior}
+            for option in ("test", *test.given()):
+                if option != "prior" and getattr(test, option) is not None:
+                    raise RequestError(
+                        f"{self.learner} asks no test: leave out {typed(option)}, or choose --learner "
+                        "ibmap-hc, gsmn or hhc-mn, which do"
+                    )
+            requested = {"prior": known.prior(test.prior, schema, usual=float("nan"))}
         else:
             requested = {"test": test.test, **test.given(), "prior": known.prior(test.prior, schema)}
             given = [name for name, value in requested.items() if value is not None]

@@ -9,7 +9,7 @@ from ibmap._random import RandomState
 from ibmap.engines import Engine
 from ibmap.errors import RequestError
 from ibmap.estimators.base import StructureLearner
-from ibmap.estimators.scored import IBMAP
+from ibmap.estimators.scored import EvidenceMAP
 from ibmap.graph import Graph
 from ibmap.learners.bootstrap import bootstrap
 from ibmap.results.bootstrapped import Bootstrapped
@@ -22,8 +22,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     learner : StructureLearner or None
-        What learns; it is copied, never changed. None is :class:`IBMAP` with its defaults. Only the search in
-        the whole table uses its checkpoint.
+        What learns; it is copied, never changed. None is :class:`EvidenceMAP` with its defaults. Only the
+        search in the whole table uses its checkpoint.
     n_replicates : int
         How many tables to draw.
     random_state : int, Generator or None
@@ -52,7 +52,7 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
     >>> smoke = rng.integers(2, size=300)
     >>> cough = smoke ^ (rng.random(300) < 0.2)
     >>> table = {"smoke": smoke, "cough": cough, "tea": rng.integers(2, size=300)}
-    >>> Bootstrap(IBMAP(), n_replicates=20, random_state=1).fit(table).averaged(0.9).edges
+    >>> Bootstrap(EvidenceMAP(), n_replicates=20, random_state=1).fit(table).averaged(0.9).edges
     (('smoke', 'cough'),)
     """
 
@@ -83,9 +83,11 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         y : None
             Ignored; there is no target.
         """
-        learner = IBMAP() if self.learner is None else self.learner
+        learner = EvidenceMAP() if self.learner is None else self.learner
         if not isinstance(learner, StructureLearner):
-            raise RequestError(f"learner must be one of ibmap's learners, such as IBMAP(), not {learner!r}")
+            raise RequestError(
+                f"learner must be one of ibmap's learners, such as EvidenceMAP(), not {learner!r}"
+            )
 
         def learn(engine: Engine, callback: object = None) -> Learned:
             copy: Any = clone(learner)
@@ -132,6 +134,6 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learner = IBMAP() if self.learner is None else self.learner
+        learner = EvidenceMAP() if self.learner is None else self.learner
         tags.input_tags = learner.__sklearn_tags__().input_tags
         return tags

@@ -31,6 +31,7 @@ def binary_rows(
     given_start: Ints,
     of_intercept: float,
     of_effect: float,
+    strong: float,
     rising: FloatTable,
     pairwise: FloatTable,
     saturated: FloatTable,
@@ -77,7 +78,7 @@ def binary_rows(
         for member in members:
             n_effects = packed.levels[member] - 1
             pairwise[q, member] = evidence_inside(
-                design, counts, values[0, q], precision, theta, factor, at, n_effects
+                design, counts, values[0, q], precision, theta, factor, at, n_effects, strong
             )
             at += n_effects
         members_of_tables(sets, n_slices, code, members, rising, saturated[q])

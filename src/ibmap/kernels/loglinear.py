@@ -12,12 +12,12 @@ import math
 
 import numpy as np
 
+from ibmap.kernels.cholesky import cholesky, solve_lower, solve_upper
 from ibmap.kernels.jit import allocating_kernel, allocating_part, inline
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
 SQRT_HALF = math.sqrt(0.5)
 STEPS = 50  #: of Newton's method, at most; five are usual
-STRONG = 1.0  #: length of an effect beyond which a quadratic is no longer good enough: a log odds ratio of 2
 CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
 
 
@@ -47,43 +47,6 @@ def design_of(code: IntTable, levels: Ints, members: Ints) -> FloatTable:
                 design[k, at] = contrast(code[k, j], column)
                 at += 1
     return design
-
-
-@inline
-def cholesky(matrix: FloatTable, n: int) -> float:
-    """Replace the lower triangle of a positive definite matrix by its factor. Returns the log determinant."""
-    log_det = 0.0
-    for i in range(n):
-        for j in range(i + 1):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= matrix[i, k] * matrix[j, k]
-            if i == j:
-                matrix[i, i] = math.sqrt(max(total, 1e-300))
-                log_det += math.log(max(total, 1e-300))
-            else:
-                matrix[i, j] = total / matrix[j, j]
-    return log_det
-
-
-@inline
-def solve_lower(factor: FloatTable, n: int, vector: Floats) -> None:
-    """Replace a vector v by L⁻¹ v."""
-    for i in range(n):
-        total = vector[i]
-        for k in range(i):
-            total -= factor[i, k] * vector[k]
-        vector[i] = total / factor[i, i]
-
-
-@inline
-def solve_upper(factor: FloatTable, n: int, vector: Floats) -> None:
-    """Replace a vector v by L⁻ᵀ v."""
-    for i in range(n - 1, -1, -1):
-        total = vector[i]
-        for k in range(i + 1, n):
-            total -= factor[k, i] * vector[k]
-        vector[i] = total / factor[i, i]
 
 
 @inline
@@ -278,11 +241,12 @@ def evidence_inside(
     factor: FloatTable,
     first: int,
     r: int,
+    strong: float,
 ) -> float:
     """Return t of a member with r columns of the design, from ``first`` on; ``value`` is the log evidence.
 
-    A weak effect is judged by its size and H⁻¹. Of a strong one that says too little, the less the stronger
-    it is: the model is fitted again without it.
+    A weak effect is judged by its size and H⁻¹. Of one that is longer than ``strong`` they say too little,
+    the less the longer it is: the model is fitted again without it.
     """
     q, width = counts.shape[1] - 1, design.shape[1]
     block, size = q * r, q * width
@@ -294,7 +258,7 @@ def evidence_inside(
         for b in range(r):
             effect[a * r + b] = theta[a * width + first + b]
             length += effect[a * r + b] * effect[a * r + b]
-    if length > STRONG * STRONG:
+    if length > strong * strong:
         return value - evidence_without(design, counts, precision, theta, first, r)
     for a in range(q):
         for b in range(r):
@@ -366,6 +330,7 @@ def loglinear_rows(
     cells: Ints,
     of_intercept: float,
     of_effect: float,
+    strong: float,
     outside: Floats,
     inside: Floats,
     values: Floats,
@@ -373,7 +338,8 @@ def loglinear_rows(
     """Answer a batch of rows: t of every table, t of every member, and the log evidence of every question.
 
     ``keys`` are the levels of the given variables in every slice, ``sets`` slice, level of x and rows of
-    every set, as an engine answers; the precisions are those of the prior of intercepts and of effects.
+    every set, as an engine answers; the precisions are those of the prior of intercepts and of effects. For
+    ``strong`` see ``evidence_inside``.
     """
     first_key = 0
     for q in range(xs.size):
@@ -393,51 +359,10 @@ def loglinear_rows(
         for j in range(members.size):
             r = levels[members[j]] - 1
             inside[given_start[q] + j] = evidence_inside(
-                design, counts, values[q], precision, theta, factor, at, r
+                design, counts, values[q], precision, theta, factor, at, r, strong
             )
             at += r
         for t in range(y_start[q], y_start[q + 1]):
             outside[t] = evidence_outside(
                 design, mean, spread, factor, levels[y[t]], of_effect, cells, start[t], start[t + 1]
             )
-
-
-@allocating_kernel
-def loglinear_left_out(
-    levels: Ints,
-    xs: Ints,
-    given: Ints,
-    given_start: Ints,
-    slice_start: Ints,
-    keys: Ints,
-    set_start: Ints,
-    sets: Ints,
-    of_intercept: float,
-    of_effect: float,
-    out: Floats,
-) -> None:
-    """Log likelihood at the mode, less Σ_i (1 - Λ_ii H⁻¹_ii): what the data and not the prior have set."""
-    first_key = 0
-    for q in range(xs.size):
-        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
-        n_slices = slice_start[q + 1] - slice_start[q]
-        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
-        first_key += members.size * n_slices
-        counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
-        design = design_of(code, levels, members)
-        precision = precision_of(levels[x] - 1, design.shape[1], of_intercept, of_effect)
-        size = precision.size
-        theta, share = np.zeros(size), np.empty((n_slices, levels[x]))
-        factor, unit = np.empty((size, size)), np.empty(size)
-        fit(design, counts, precision, theta, share, factor)
-        out[q] = log_posterior(design, counts, theta, precision, share)
-        for i in range(size):
-            out[q] += 0.5 * precision[i] * theta[i] * theta[i]
-            for j in range(size):
-                unit[j] = 0.0
-            unit[i] = 1.0
-            solve_lower(factor, size, unit)
-            inverse = 0.0
-            for j in range(size):
-                inverse += unit[j] * unit[j]
-            out[q] -= 1.0 - precision[i] * inverse

@@ -18,6 +18,7 @@ from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 from ibmap.scores import AdaptiveScore, as_score
 from ibmap.scores.families import FamilyScore
+from ibmap.scores.local_score import in_batches
 from ibmap.search import Swaps, as_search
 from ibmap.search.gains import Gains
 from ibmap.search.rivals import Rivals, rivals
@@ -106,11 +107,14 @@ def with_rivals(learned: Learned, running: Gains) -> Learned:
     The score has joined the best of several that could stand in for each other. An edge of which neither end
     says that it is more likely than its rivals together is left out again.
     """
-    pairs, odds = running.pairs, (running.evidence + running.evidence.T) / 2
-    against = np.where(running.adjacency, -odds, odds)
-    found = rivals(running.score, running.adjacency, running.evidence, getattr(running, "compared", None))
-    must = set(map(frozenset, learned.required))
-    free = np.array([frozenset(edge) not in must for edge in learned.graph.edges], bool)
+    pairs, joined = running.pairs, running.adjacency
+    refitted = in_batches(running.score, range(len(joined)), list(map(np.flatnonzero, joined)), refitted=True)
+    evidence = np.where(joined, refitted.evidence, running.evidence)
+    odds = (evidence + evidence.T) / 2
+    against = np.where(joined, -odds, odds)
+    found = rivals(running.score, joined, evidence, getattr(running, "compared", None))
+    edges, must = learned.graph.edges, set(map(frozenset, learned.required))
+    free = np.array([frozenset(edge) not in must for edge in edges], bool)
     doubtful = free & (found.log_odds < 0).all(axis=1)
     for (x, y), out, log_odds in zip(pairs, doubtful, found.log_odds.mean(axis=1), strict=True):
         against[x, y] = against[y, x] = log_odds if out else -log_odds
@@ -118,7 +122,7 @@ def with_rivals(learned: Learned, running: Gains) -> Learned:
     np.fill_diagonal(sigma, 0.0)
     named = _named(learned, found)
     history = [*learned.history, *_left_out(learned, running, pairs[doubtful])]
-    graph = Graph(learned.graph.names, [learned.graph.edges[k] for k in np.flatnonzero(~doubtful)])
+    graph = Graph(learned.graph.names, [edges[k] for k in np.flatnonzero(~doubtful)])
     return replace(
         learned,
         graph=graph,

@@ -9,13 +9,14 @@ from ibmap.errors import RequestError
 if TYPE_CHECKING:
     from ibmap.results.learned import Learned
 
-#: each is a function of (data, test) and keyword-only options that returns a ``Learned``; some take no test
+#: each is a function of (data, test) and keyword-only options that returns a ``Learned``; some take no test.
+#: The first is the one that we recommend.
 LEARNERS = {
+    "evidence-map": "ibmap.learners:evidence_map",
     "ibmap-hc": "ibmap.learners:ibmap_hc",
     "gsmn": "ibmap.learners:gsmn",
     "hhc-mn": "ibmap.learners:hhc_mn",
     "mi": "ibmap.learners:mutual_information",
-    "evidence-map": "ibmap.learners:evidence_map",
     "dag-hc": "ibmap.learners:dag_hc",
 }
 

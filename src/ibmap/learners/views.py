@@ -18,6 +18,7 @@ SIZE = 1.0  #: equivalent sample size of the directed view
 MIXED = 0.05  #: share of the variables with more than main effects that makes a directed view worth a search
 BEYOND = 3.0  #: by how much a full table must predict better than main effects, to count as more than these
 TABU, SHAKES = 10, 1
+HOPELESS = 0.05  #: a directed view that is worse by this share is not improved by turning arcs round
 VIEWS = ("undirected", "directed")
 
 
@@ -42,11 +43,14 @@ def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Lear
     edges = learned.graph.adjacency
     odds = log_prior_odds(len(edges), score.expected_neighbours, score.prior)
     worth = {"undirected": float(fit.logs.sum() / 2 + (odds * edges).sum() / 2)}
-    found = directed_view(learned, engine)
-    arcs = matrix_of(found)
-    logs = directed_left_out(engine, arcs, SIZE)
-    odds = arc_odds(len(arcs), score.expected_neighbours, score.prior)
-    worth["directed"] = float(logs.sum() / 2 + (odds * arcs).sum())
+    for shakes in (0, SHAKES):
+        found = directed_view(learned, engine, shakes)
+        arcs = matrix_of(found)
+        odds = arc_odds(len(arcs), score.expected_neighbours, score.prior)
+        logs = directed_left_out(engine, arcs, SIZE)
+        worth["directed"] = float(logs.sum() / 2 + (odds * arcs).sum())
+        if worth["directed"] < worth["undirected"] - HOPELESS * abs(worth["undirected"]):
+            break
     if view == "directed" or worth["directed"] > worth["undirected"]:
         n_tests, seconds = learned.n_tests + found.n_tests, learned.seconds + found.seconds
         return replace(found, n_tests=n_tests, seconds=seconds, view_scores=worth)
@@ -63,13 +67,13 @@ def predicted(learned: Learned, engine: Engine) -> Fit:
     return Fit(np.maximum(pairwise, saturated), several & (saturated > pairwise + BEYOND))
 
 
-def directed_view(learned: Learned, engine: Engine) -> Learned:
+def directed_view(learned: Learned, engine: Engine, shakes: int) -> Learned:
     """Return the moral graph of the best directed graph that was found, with the prior of ``learned``."""
     score: Any = learned.provenance.score
     families = directed_score("bdeu", engine, SIZE)
     families.prior_odds = arc_odds(families.n, score.expected_neighbours, score.prior)
     _, must, must_not = constraints(engine.schema, None, learned.required, learned.forbidden)
-    return climb_dags(families, learned.provenance, must, must_not, families.n, tabu=TABU, shakes=SHAKES)
+    return climb_dags(families, learned.provenance, must, must_not, families.n, tabu=TABU, shakes=shakes)
 
 
 def matrix_of(learned: Learned) -> Bools:

@@ -16,6 +16,7 @@ from ibmap.results.directed import Directed
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign
 from ibmap.scores import LocalScore
+from ibmap.scores.bjp import BoundBJPScore
 
 LIKELY = 0.1  #: rivals with a smaller probability are not told
 LEVELS = 12  #: tables with more levels on a side are not drawn
@@ -346,6 +347,8 @@ def _gain(score: LocalScore, learned: Learned, i: int, j: int) -> float:
     """Return by how much the score would change if the pair were flipped."""
     graph = learned.graph
     flipped = graph.flip(graph.names[i], graph.names[j])
+    if isinstance(score, BoundBJPScore):
+        return score.of_graph(flipped.adjacency) - score.of_graph(graph.adjacency)
     before, after = (sum(score.value(end, g.neighbours(end)) for end in (i, j)) for g in (graph, flipped))
     return after - before
 

@@ -1,6 +1,7 @@
 """How probable is this graph: local scores, which give searches rows of evidence."""
 
 from ibmap.scores.adaptive import AdaptiveScore
+from ibmap.scores.bjp import BJPScore
 from ibmap.scores.closure import Assertion, markov_blanket_closure
 from ibmap.scores.ib import IBScore
 from ibmap.scores.local_score import LocalScore, LocalScoreBase, Rows, Score, TableScore
@@ -12,6 +13,7 @@ __all__ = [
     "SCORES",
     "AdaptiveScore",
     "Assertion",
+    "BJPScore",
     "IBScore",
     "LocalScore",
     "LocalScoreBase",

@@ -47,8 +47,11 @@ class BinaryRows:
             return False
         return not engine.packed.irregular.size and bool((engine.packed.levels <= 2).all())
 
-    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> tuple[Rows, Rows]:
-        """Return t_xy and s_x(B) of the pairwise and of the saturated family."""
+    def rows(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float) -> tuple[Rows, Rows]:
+        """Return t_xy and s_x(B) of the pairwise and of the saturated family.
+
+        Effects of members that are longer than ``strong`` are judged by a fit without them.
+        """
         evidence, values = np.empty((2, len(xs), self._n)), np.empty((2, len(xs)))
         variables = np.array(xs, np.int64)
 
@@ -60,7 +63,10 @@ class BinaryRows:
             binary_rows(
                 self._contexts[thread][0],
                 *(variables[mine], np.concatenate([NONE, *given]), starts),
-                *(VAGUE, self._precision, self._rising),
+                VAGUE,
+                self._precision,
+                strong,
+                self._rising,
                 *(evidence[0, mine], evidence[1, mine], found),
             )
             values[:, mine] = found

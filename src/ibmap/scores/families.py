@@ -23,16 +23,18 @@ Members = tuple[Ints, Ints]  #: which row, and who
 FIRST_GUESS = 4.0  #: neighbours that a variable is expected to have, before the data are looked at
 FEWEST = 0.25  #: and what an empty graph does not push below
 REVISIONS = 3  #: of that number, at most
+STRONG = 1.0  #: length of an effect beyond which a quadratic is no longer good enough: a log odds ratio of 2
 CLOSE = 0.05  #: a smaller change of its logarithm changes nothing
 
 
 class Family(Protocol):
     """A family of conditionals, bound to an engine."""
 
-    def rows(self, tables: Tables) -> Rows:
+    def rows(self, tables: Tables, strong: float = np.inf) -> Rows:
         """Return t_xy and s_x(B) for every question, without a prior of edges.
 
-        ``tables`` answer :meth:`Questions.rows`: x against all that is outside its blanket, given it.
+        ``tables`` answer :meth:`Questions.rows`: x against all that is outside its blanket, given it. Where t
+        of members is approximated, it is not for effects that are longer than ``strong``.
         """
         ...
 
@@ -118,19 +120,29 @@ class EvidenceScore(LocalScoreBase):
 
     def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
         """Return t_xy with the prior odds, for each of some x, given its blanket: one trip."""
-        found = self._found(xs, blankets)
+        return self._with_prior(xs, blankets, self._found(xs, blankets))
+
+    def refitted(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+        """Return the same, but members with strong effects are judged by fits without them, which takes time.
+
+        Searches do not need it: approximated or not, a strong effect is strong.
+        """
+        return self._with_prior(xs, blankets, self._found(xs, blankets, STRONG))
+
+    def _with_prior(self, xs: Sequence[int], blankets: Sequence[Ints], found: Rows) -> Rows:
+        """Add the prior odds to evidence and values; the values of two ends count half."""
         odds = self.prior_odds if len(self.prior_odds) == 1 else self.prior_odds[list(xs)]
         evidence = found.evidence + odds
         evidence[np.arange(len(evidence)), list(xs)] = 0.0
         return Rows(evidence, (found.values + self._prior_of(xs, blankets)) / 2)
 
-    def _found(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+    def _found(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float = np.inf) -> Rows:
         """Return the rows of the family: from bits in memory where that goes, else from tables."""
         if self._binary is None:
-            return self.family.rows(ask(self.engine, Questions.rows(xs, blankets, self.n)))
+            return self.family.rows(ask(self.engine, Questions.rows(xs, blankets, self.n)), strong)
         sizes = [len(blanket) for blanket in blankets]
         members = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([NONE, *blankets])
-        return self.family.of_both(*self._binary.rows(xs, blankets), members)
+        return self.family.of_both(*self._binary.rows(xs, blankets, strong), members)
 
     def value(self, x: int, blanket: Ints) -> float:
         """Return half of s_x(B) and of the prior of its edges."""

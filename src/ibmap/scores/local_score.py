@@ -148,14 +148,15 @@ def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
     return out
 
 
-def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], at_once: int = ROWS_AT_ONCE) -> Rows:
-    """Ask for many rows, some at a time."""
+def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], *, refitted: bool = False) -> Rows:
+    """Ask for many rows, some at a time; ``refitted`` where the score can do without approximations."""
     xs = list(xs)
-    if len(xs) <= at_once:
-        return score.rows(xs, blankets)  # type: ignore[no-any-return]
+    rows = score.refitted if refitted and hasattr(score, "refitted") else score.rows
+    if len(xs) <= ROWS_AT_ONCE:
+        return rows(xs, blankets)  # type: ignore[no-any-return]
     parts = [
-        score.rows(xs[first : first + at_once], blankets[first : first + at_once])
-        for first in range(0, len(xs), at_once)
+        rows(xs[first : first + ROWS_AT_ONCE], blankets[first : first + ROWS_AT_ONCE])
+        for first in range(0, len(xs), ROWS_AT_ONCE)
     ]
     evidence = np.concatenate([np.empty((0, score.n)), *(part.evidence for part in parts)])
     return Rows(evidence, np.concatenate([np.empty(0), *(part.values for part in parts)]))

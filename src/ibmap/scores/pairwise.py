@@ -61,7 +61,7 @@ class Pairwise:
         """Return the pairwise rows."""
         return pairwise
 
-    def rows(self, tables: Tables) -> Rows:
+    def rows(self, tables: Tables, strong: float = np.inf) -> Rows:
         """Return t_xy and s_x(B) for every question."""
         asked, slices = tables.answered()
         outside, inside = np.empty(len(tables)), np.empty(len(asked.given))
@@ -71,7 +71,7 @@ class Pairwise:
             *(asked.x, asked.y, asked.y_start, asked.given, asked.given_start),
             *(slices.start, slices.keys, slices.set_start, slices.sets),
             *(tables.start, tables.cells),
-            *(VAGUE, self.precision),
+            *(VAGUE, self.precision, strong),
             *(outside, inside, values),
         )
         evidence = np.zeros((len(asked), len(tables.levels)))

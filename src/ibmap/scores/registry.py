@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from ibmap.errors import RequestError
 from ibmap.scores.adaptive import AdaptiveScore
+from ibmap.scores.bjp import BJPScore
 from ibmap.scores.ib import IBScore
 from ibmap.scores.local_score import Score
 from ibmap.scores.pairwise import PairwiseScore
@@ -11,6 +12,7 @@ from ibmap.scores.saturated import SaturatedScore
 
 SCORES: dict[str, Callable[..., Score]] = {
     "ib": IBScore,
+    "bjp": BJPScore,
     "pairwise": PairwiseScore,
     "saturated": SaturatedScore,
     "adaptive": AdaptiveScore,

@@ -12,6 +12,7 @@ from ibmap.kernels import ib_ascent as kernels
 from ibmap.kernels.ib_ascent import EDGE, LOCKED, TRIED, State
 from ibmap.kernels.rows import fill_row
 from ibmap.scores import LocalScore
+from ibmap.scores.bjp import BoundBJPScore, asserted, once
 from ibmap.scores.local_score import NONE, CompiledScore, Rows, credibility, in_batches
 from ibmap.search.running import Flip, Pairs
 
@@ -45,7 +46,8 @@ class Climb:
             or self.patience < 0
         ):
             raise RequestError(f"patience must be 0 or more, a whole number, not {self.patience!r}")
-        return Climbing(score, int(self.patience), edges, locked)
+        kind = ClimbingOnce if isinstance(score, BoundBJPScore) else Climbing
+        return kind(score, int(self.patience), edges, locked)
 
 
 class Climbing:
@@ -143,7 +145,7 @@ class Climbing:
             values = self._rows_of((x, y), state.rows)  # Algorithm 1, line 5
             self.n_tests += 2 * (n - 1)
             budget -= 1
-            gain = float(values.sum() - (state.row_sum[x] + state.row_sum[y]))
+            gain = self._gain(x, y, values)
             # Algorithm 1, lines 7 to 10
             if kernels.decide(self._numbers, x, y, gain, self._tried, self._n_tried) > 0:
                 state.row_sum[[x, y]] = values
@@ -152,6 +154,10 @@ class Climbing:
             else:
                 self._n_tried += 1
         return ascents
+
+    def _gain(self, x: int, y: int, values: Floats) -> float:
+        """Return what a flip that was made gains: its rows are in ``state.rows``; these are their sums."""
+        return float(values.sum() - (self.state.row_sum[x] + self.state.row_sum[y]))
 
     def _advance_compiled(self, compiled: CompiledScore, limit: int, budget: int) -> list[Flip]:
         log, gains = np.empty((limit, 3), np.int64), np.empty((limit, 2))
@@ -209,6 +215,37 @@ class Climbing:
             spread(sums, range(0, n, BAND), self._threads)
         if not (self.compiled and is_empty):
             kernels.all_minima(self._numbers)
+
+
+class ClimbingOnce(Climbing):
+    """A climb by a score in which each pair counts once, as the end with the smaller blanket asserts it.
+
+    A flip changes the place of its ends among the others, so it touches all pairs that one of them is in.
+    """
+
+    @property
+    def total(self) -> float:
+        """The score of the graph as it stands."""
+        return float(self.state.sigma[asserted(self._sizes())].sum())
+
+    def _sizes(self) -> Ints:
+        """How many neighbours every variable has."""
+        return np.asarray((self.state.flags & EDGE).sum(axis=1), np.int64)
+
+    def _gain(self, x: int, y: int, values: Floats) -> float:
+        """Return what a flip gains that was made."""
+        sizes, sigma = self._sizes(), self.state.sigma
+        before = sizes.copy()
+        before[[x, y]] += -1 if self.state.flags[x, y] & EDGE else 1
+        after = self._pairs_of(x, y, self.state.rows[0], self.state.rows[1], sizes)
+        return after - self._pairs_of(x, y, sigma[x], sigma[y], before)
+
+    def _pairs_of(self, x: int, y: int, row_x: Floats, row_y: Floats, sizes: Ints) -> float:
+        """Return the sum over all pairs that x or y is in, given their rows and the sizes of all blankets."""
+        columns = self.state.sigma[:, [x, y]].T.copy()
+        columns[0, y], columns[1, x] = row_y[x], row_x[y]
+        of_x, of_y = once(row_x, columns[0], x, sizes), once(row_y, columns[1], y, sizes)
+        return float(of_x.sum() + of_y.sum() - of_y[x])
 
 
 def sigma_of(rows: Rows, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:

@@ -59,7 +59,7 @@ def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compa
     adjacent : ndarray of bool, shape (variables, variables)
         The graph.
     evidence : ndarray of shape (variables, variables)
-        t_xy given that graph.
+        t_xy given that graph; of members without approximations.
     compared : mapping or None
         What a search has found out already, by (x, y).
     """
@@ -95,10 +95,7 @@ def rows_without(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[t
 
 
 def look_closer(score: LocalScore, adjacent: Bools, compared: Compared) -> Compared:
-    """Judge every rival that counts as a member of the blanket that it would join.
-
-    Outside a blanket t may be an approximation that says too little where effects are strong.
-    """
+    """Judge every rival that counts as a member of the blanket that it would join, without approximations."""
     ends = [(x, y, found) for (x, y), found in compared.items() if found.share > NOTABLE]
     blankets = []
     for x, y, found in ends:
@@ -108,7 +105,8 @@ def look_closer(score: LocalScore, adjacent: Bools, compared: Compared) -> Compa
     closer = dict(compared)
     for first in range(0, len(ends), max(score.n, 1)):
         some = ends[first : first + score.n]
-        rows = in_batches(score, [x for x, _, _ in some], blankets[first : first + score.n]).evidence
+        xs, theirs = [x for x, _, _ in some], blankets[first : first + score.n]
+        rows = in_batches(score, xs, theirs, refitted=True).evidence
         for (x, y, found), row in zip(some, rows, strict=True):
             closer[x, y] = found._replace(evidence=float(row[found.rival]))
     return closer

@@ -54,7 +54,10 @@ class Swapping(Matching):
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         self._sweeps, self._rows_before = 0, {}
+        self._known: Compared = {}  # from the last sweep
+        self._left: list[Swap] = []  # swaps that it did not try
         super().__init__(score, edges, locked)
+        self._seen = ~self.adjacency  # the graph at the last sweep; nothing was seen yet
 
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
         """Do rounds, and sweeps of swaps, until there are ``limit`` flips; neither is cut in two."""
@@ -80,19 +83,32 @@ class Swapping(Matching):
         flips: list[Flip] = []
         changed: set[int] = set()
         best = sorted(self._candidates(), key=lambda swap: (-swap.promised, swap.x, swap.y))
+        self._left = best[TRIES:]
         for swap in best[:TRIES]:
-            if changed.isdisjoint(swap[1:]) and (done := self._swap(swap)):
+            if not changed.isdisjoint(swap[1:]):
+                self._left.append(swap)
+            elif done := self._swap(swap):
                 flips += done
                 changed.update(v for flip in done for v in flip[:2])
         self._rows_before = {}
         return flips
 
     def _candidates(self) -> list[Swap]:
-        """Return, for both ends of every edge, the best rival, if the score should rise."""
-        found, compared = [], {}
-        for x, y, row in rows_without(self.score, self.adjacency, self.adjacency):
-            self.n_tests += self.score.n - 1
+        """Return, for both ends of every edge, the best rival, if the score should rise.
+
+        What x says depends on its blanket alone; while that is the same, only what was not tried is left.
+        """
+        same = (self._seen == self.adjacency).all(axis=1)
+        compared = {ends: found for ends, found in self._known.items() if same[ends[0]]}
+        found = [swap for swap in self._left if same[swap.x]]
+        unknown = self.adjacency.copy()
+        for ends in compared:
+            unknown[ends] = False
+        for x, y, row in rows_without(self.score, self.adjacency, unknown):
             compared[x, y] = without_edge(row, ~self.adjacency[x], x)
+            if same[x]:  # known before a search was stopped
+                continue
+            self.n_tests += self.score.n - 1
             if self.closed[x, y]:
                 continue
             gains = (row + self.evidence[:, x]) / 2 + self.gain(x, y)
@@ -100,7 +116,7 @@ class Swapping(Matching):
             z = first_best(gains)
             if gains[z] > TIE:
                 found.append(Swap(float(gains[z]), x, y, z))
-        self.compared = compared
+        self._seen, self._known, self.compared = self.adjacency.copy(), compared, compared
         return found
 
     def _swap(self, swap: Swap) -> list[Flip]:
@@ -127,12 +143,18 @@ class Swapping(Matching):
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint needs beside the flips."""
-        return {**super().saved(), "sweeps": self._sweeps}
+        seen = [] if self._sweeps == 0 else np.argwhere(np.triu(self._seen)).tolist()
+        return {**super().saved(), "sweeps": self._sweeps, "seen": seen, "left": [[*s] for s in self._left]}
 
     def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
         """Do the flips of a search that was saved."""
         super().restore(flips, saved)
         self._sweeps = int(saved["sweeps"])
+        if self._sweeps:
+            self._seen[:] = False
+            for x, y in saved["seen"]:
+                self._seen[x, y] = self._seen[y, x] = True
+            self._left = [Swap(float(g), int(x), int(y), int(z)) for g, x, y, z in saved["left"]]
 
     def score_rows(self, xs: Iterable[int]) -> None:
         """Score the rows of some x in the graph as it stands; remember what they were."""

@@ -1,0 +1,43 @@
+"""Positive definite systems: the Cholesky factor, and what is solved with it, in place."""
+
+import math
+
+from ibmap.kernels.jit import inline
+from ibmap.kernels.records import Floats, FloatTable
+
+
+@inline
+def cholesky(matrix: FloatTable, n: int) -> float:
+    """Replace the lower triangle of a positive definite matrix by its factor. Returns the log determinant."""
+    log_det = 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            if i == j:
+                matrix[i, i] = math.sqrt(max(total, 1e-300))
+                log_det += math.log(max(total, 1e-300))
+            else:
+                matrix[i, j] = total / matrix[j, j]
+    return log_det
+
+
+@inline
+def solve_lower(factor: FloatTable, n: int, vector: Floats) -> None:
+    """Replace a vector v by L⁻¹ v."""
+    for i in range(n):
+        total = vector[i]
+        for k in range(i):
+            total -= factor[i, k] * vector[k]
+        vector[i] = total / factor[i, i]
+
+
+@inline
+def solve_upper(factor: FloatTable, n: int, vector: Floats) -> None:
+    """Replace a vector v by L⁻ᵀ v."""
+    for i in range(n - 1, -1, -1):
+        total = vector[i]
+        for k in range(i + 1, n):
+            total -= factor[k, i] * vector[k]
+        vector[i] = total / factor[i, i]
