@@ -145,7 +145,8 @@ def test_an_edge_that_could_be_another_one_is_not_certain() -> None:
     assert learned.stand_ins("a", "c") == ()
 
 
-def test_posterior_over_rivals_by_the_book() -> None:
+def test_posterior_over_rivals_by_the_book(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ibmap.search.rivals.SURE", np.inf)
     data = copies()
     score = PairwiseScore().bind(MemoryEngine(data), None)
     pairs = np.array([[0, 1], [0, 2]])

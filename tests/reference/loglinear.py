@@ -10,6 +10,7 @@ from tests.reference.slices import Codes
 
 Matrix = NDArray[np.float64]
 VAGUE = 0.02
+LARGE = 24  #: parameters of an effect, beyond which H is approximated
 
 
 def contrasts(r: int) -> Matrix:
@@ -48,6 +49,8 @@ class Fit:
             if np.abs(step).max(initial=0.0) < 1e-12:
                 break
         self.hessian = self._slopes(codes)[1]
+        if (cards[x] - 1) * (max(cards) - 1) > LARGE:
+            self.hessian = self.rough(self.d, self.d) + np.diag(self.prior)
 
     def shares(self, theta: Matrix) -> Matrix:
         """Probabilities of the levels of x in every row."""
@@ -72,6 +75,13 @@ class Fit:
         total = np.einsum("rij,ra,rb->iajb", w, one, other)
         return total.reshape(self.q * one.shape[1], self.q * other.shape[1])
 
+    def rough(self, one: Matrix, other: Matrix) -> Matrix:
+        """The information with the mean W̄ of all rows in place of every W."""
+        share = self.shares(self.theta)
+        mean = share @ self.contrast
+        w = np.einsum("rl,li,lj->rij", share, self.contrast, self.contrast) - mean[:, :, None] * mean[:, None]
+        return np.kron(w.mean(axis=0) if len(w) else np.zeros(w.shape[1:]), one.T @ other)
+
     def value(self, codes: Codes) -> float:
         """s_x(B), Laplace's approximation of the log evidence."""
         logs = np.log(self.prior).sum() - np.linalg.slogdet(self.hessian)[1]
@@ -88,8 +98,11 @@ def evidence_outside(
     new = contrasts(cards[y])[codes[y][rows]]
     left = (np.eye(cards[x])[codes[x][rows]] - share) @ fit.contrast
     score = (left.T @ new).ravel()
-    cross = fit.information(share, new, d)
-    inner = fit.information(share, new, new) - cross @ np.linalg.solve(fit.hessian, cross.T)
+    if (cards[x] - 1) * (max(cards) - 1) > LARGE:
+        cross, own = fit.rough(new, d), fit.rough(new, new)
+    else:
+        cross, own = fit.information(share, new, d), fit.information(share, new, new)
+    inner = own - cross @ np.linalg.solve(fit.hessian, cross.T)
     whole = inner + fit.precision * np.eye(len(score))
     logs = len(score) * np.log(fit.precision) - np.linalg.slogdet(whole)[1]
     return float(score @ np.linalg.solve(whole, score) + logs) / 2

@@ -38,13 +38,13 @@ def test_pairwise_rows_and_values_are_those_of_the_twin(engine: Any, table: Tabl
     for x, blanket in enumerate(blankets):
         for y in range(len(cards)):
             expected = 0.0 if y == x else loglinear.evidence(codes, cards, x, y, blanket)
-            assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+            assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-4, abs=1e-4)
             if y in blanket:
                 expected = loglinear.evidence_inside(codes, cards, x, y, blanket, 1.0, STRONG) + odds
-            assert refitted.evidence[x, y] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+            assert refitted.evidence[x, y] == pytest.approx(expected, rel=1e-4, abs=1e-4)
         value = loglinear.value(codes, cards, x, blanket)
-        assert rows.values[x] == pytest.approx(value, rel=1e-8, abs=1e-7)
-        assert bound.value(x, np.array(blanket, int)) == pytest.approx(value, rel=1e-8, abs=1e-7)
+        assert rows.values[x] == pytest.approx(value, rel=1e-6, abs=1e-6)
+        assert bound.value(x, np.array(blanket, int)) == pytest.approx(value, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("score", FAMILIES)

@@ -34,13 +34,13 @@ def assert_agrees(table: Table, engine: Any, seed: int) -> None:
             twin.saturated(codes, cards, x, blanket, 0.5),
             twin.directed(codes, cards, x, blanket, arcs, 1.0),
         )
-        assert [one[x] for one in found] == pytest.approx(expected, rel=1e-8, abs=1e-8)
+        assert [one[x] for one in found] == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=10)
 @given(
-    table=categorical_tables(max_rows=40, max_columns=5, max_levels=4, missing=True), seed=st.integers(0, 99)
+    table=categorical_tables(max_rows=40, max_columns=5, max_levels=8, missing=True), seed=st.integers(0, 99)
 )
 def test_all_three_are_those_of_the_twin(engine: Any, table: Table, seed: int) -> None:
     assert_agrees(table, engine, seed)

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from ibmap.kernels.cholesky import cholesky, solve_lower, solve_upper
-from ibmap.kernels.jit import allocating_kernel, allocating_part, inline
+from ibmap.kernels.jit import allocating_part, inline
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
 SQRT_HALF = math.sqrt(0.5)
@@ -312,57 +312,3 @@ def counts_of(n_levels: int, n_slices: int, begin: int, end: int, sets: Ints) ->
     for s in range(begin, end):
         counts[sets[0, s], sets[1, s]] = sets[2, s]
     return counts
-
-
-@allocating_kernel
-def loglinear_rows(
-    levels: Ints,
-    xs: Ints,
-    y: Ints,
-    y_start: Ints,
-    given: Ints,
-    given_start: Ints,
-    slice_start: Ints,
-    keys: Ints,
-    set_start: Ints,
-    sets: Ints,
-    start: Ints,
-    cells: Ints,
-    of_intercept: float,
-    of_effect: float,
-    strong: float,
-    outside: Floats,
-    inside: Floats,
-    values: Floats,
-) -> None:
-    """Answer a batch of rows: t of every table, t of every member, and the log evidence of every question.
-
-    ``keys`` are the levels of the given variables in every slice, ``sets`` slice, level of x and rows of
-    every set, as an engine answers; the precisions are those of the prior of intercepts and of effects. For
-    ``strong`` see ``evidence_inside``.
-    """
-    first_key = 0
-    for q in range(xs.size):
-        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
-        n_slices = slice_start[q + 1] - slice_start[q]
-        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
-        first_key += members.size * n_slices
-        counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
-        design = design_of(code, levels, members)
-        n_effects, width = levels[x] - 1, design.shape[1]
-        precision = precision_of(n_effects, width, of_intercept, of_effect)
-        theta, share = np.zeros(precision.size), np.empty((n_slices, levels[x]))
-        factor = np.empty((precision.size, precision.size))
-        values[q] = fit(design, counts, precision, theta, share, factor)
-        mean, spread = moments_of(share)
-        at = 1
-        for j in range(members.size):
-            r = levels[members[j]] - 1
-            inside[given_start[q] + j] = evidence_inside(
-                design, counts, values[q], precision, theta, factor, at, r, strong
-            )
-            at += r
-        for t in range(y_start[q], y_start[q + 1]):
-            outside[t] = evidence_outside(
-                design, mean, spread, factor, levels[y[t]], of_effect, cells, start[t], start[t + 1]
-            )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 from ibmap.scores import AdaptiveScore, as_score
 from ibmap.scores.families import FamilyScore
-from ibmap.scores.local_score import in_batches
 from ibmap.search import Swaps, as_search
 from ibmap.search.gains import Gains
 from ibmap.search.rivals import Rivals, rivals
@@ -76,11 +76,13 @@ def evidence_map(
     )
     if not isinstance(running, Gains):
         return learned
+    searched = perf_counter()
     options = {**by.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
     learned = replace(learned, provenance=replace(learned.provenance, score=type(by)(**options)))
     if running.finished and (view == "directed" or (view is None and isinstance(by, AdaptiveScore))):
         learned = best_view(learned, as_engine(data, engine), view)
-    return learned if learned.arcs is not None else with_rivals(learned, running)
+    learned = learned if learned.arcs is not None else with_rivals(learned, running)
+    return replace(learned, seconds=learned.seconds + perf_counter() - searched)
 
 
 def chosen_score(score: object, expected_neighbours: float | None, prior: Any) -> FamilyScore:
@@ -108,11 +110,9 @@ def with_rivals(learned: Learned, running: Gains) -> Learned:
     says that it is more likely than its rivals together is left out again.
     """
     pairs, joined = running.pairs, running.adjacency
-    refitted = in_batches(running.score, range(len(joined)), list(map(np.flatnonzero, joined)), refitted=True)
-    evidence = np.where(joined, refitted.evidence, running.evidence)
-    odds = (evidence + evidence.T) / 2
+    odds = (running.evidence + running.evidence.T) / 2
     against = np.where(joined, -odds, odds)
-    found = rivals(running.score, joined, evidence, getattr(running, "compared", None))
+    found = rivals(running.score, joined, running.evidence, getattr(running, "compared", None))
     edges, must = learned.graph.edges, set(map(frozenset, learned.required))
     free = np.array([frozenset(edge) not in must for edge in edges], bool)
     doubtful = free & (found.log_odds < 0).all(axis=1)

@@ -52,8 +52,8 @@ def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Lear
         if worth["directed"] < worth["undirected"] - HOPELESS * abs(worth["undirected"]):
             break
     if view == "directed" or worth["directed"] > worth["undirected"]:
-        n_tests, seconds = learned.n_tests + found.n_tests, learned.seconds + found.seconds
-        return replace(found, n_tests=n_tests, seconds=seconds, view_scores=worth)
+        n_tests = learned.n_tests + found.n_tests
+        return replace(found, n_tests=n_tests, seconds=learned.seconds, view_scores=worth)
     return replace(learned, view_scores=worth)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, ask
-from ibmap.kernels.left_out import loglinear_left_out
+from ibmap.kernels.conditionals import loglinear_left_out
 
 AT_ONCE = 1 << 22  #: rows times variables of a trip, at most
 DENSE = 1 << 20  #: combinations of levels that are counted without looking which of them occur

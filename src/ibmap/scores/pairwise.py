@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ibmap.engines import Engine, MemoryEngine, Tables
-from ibmap.kernels.loglinear import loglinear_rows
+from ibmap.kernels.conditionals import loglinear_rows
 from ibmap.scores.binary import VAGUE, BinaryRows
 from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows

@@ -8,7 +8,7 @@ included, and B the blanket of x, the log odds of the edge (x, y) seen from x ar
 which averages over all graphs that are one swap away. Both ends are averaged.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +44,7 @@ class WithoutEdge(NamedTuple):
         return float(np.exp(self.evidence - self.log_sum))
 
 
+SURE = 20.0  #: log odds beyond which nobody asks for better ones
 NOTABLE = 0.01  #: share of a rival that is looked at more closely
 
 Compared = Mapping[tuple[int, int], WithoutEdge]
@@ -59,7 +60,7 @@ def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compa
     adjacent : ndarray of bool, shape (variables, variables)
         The graph.
     evidence : ndarray of shape (variables, variables)
-        t_xy given that graph; of members without approximations.
+        t_xy given that graph.
     compared : mapping or None
         What a search has found out already, by (x, y).
     """
@@ -68,17 +69,32 @@ def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compa
             (x, y): without_edge(row, ~adjacent[x], x)
             for x, y, row in rows_without(score, adjacent, adjacent)
         }
-    compared = look_closer(score, adjacent, compared)
-    pairs = np.argwhere(np.triu(adjacent))
-    now = {x: log_sum(evidence[x][outside_of(~adjacent[x], x)]) for x in np.unique(pairs).tolist()}
-    found = [[compared[x, y], compared[y, x]] for x, y in pairs.tolist()]
-    odds = [
-        [evidence[x, y] + now[x] - one.log_sum, evidence[y, x] + now[y] - other.log_sum]
-        for (x, y), (one, other) in zip(pairs.tolist(), found, strict=True)
-    ]
+    odds = seen_from_ends(adjacent, evidence, compared)
+    doubtful = [ends for ends, log_odds in odds.items() if log_odds < SURE]
+    evidence = refitted(score, adjacent, evidence, doubtful)
+    compared = {**compared, **look_closer(score, adjacent, {ends: compared[ends] for ends in doubtful})}
+    odds = seen_from_ends(adjacent, evidence, compared)
+    pairs = [(x, y) for x, y in np.argwhere(np.triu(adjacent)).tolist()]
+    found = [[compared[x, y], compared[y, x]] for x, y in pairs]
     who = np.array([[each.rival for each in both] for both in found], np.int64).reshape(-1, 2)
     share = np.array([[each.share for each in both] for both in found]).reshape(-1, 2)
-    return Rivals(np.array(odds).reshape(-1, 2), who, share)
+    logs = np.array([[odds[x, y], odds[y, x]] for x, y in pairs]).reshape(-1, 2)
+    return Rivals(logs, who, share)
+
+
+def seen_from_ends(adjacent: Bools, evidence: Floats, compared: Compared) -> dict[tuple[int, int], float]:
+    """Return the log odds of every edge, seen from either end."""
+    now = {x: log_sum(evidence[x][outside_of(~adjacent[x], x)]) for x in {x for x, _ in compared}}
+    return {(x, y): float(evidence[x, y]) + now[x] - each.log_sum for (x, y), each in compared.items()}
+
+
+def refitted(score: LocalScore, adjacent: Bools, evidence: Floats, ends: Sequence[tuple[int, int]]) -> Floats:
+    """Return the evidence; of the members of blankets with doubtful ends without approximations."""
+    out, xs = evidence.copy(), sorted({x for x, _ in ends})
+    if xs:
+        rows = in_batches(score, xs, [np.flatnonzero(adjacent[x]) for x in xs], refitted=True).evidence
+        out[xs] = np.where(adjacent[xs], rows, out[xs])
+    return out
 
 
 def rows_without(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[tuple[int, int, Floats]]:
