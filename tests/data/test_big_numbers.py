@@ -126,3 +126,12 @@ def test_nan_in_a_matrix_of_floats_is_missing():
         load(table)
     assert load(table, missing="testwise").codes.tolist() == [[0, -1, 1], [1, 0, 1]]
     assert load(table, missing="drop").n_rows == 2
+
+
+@pytest.mark.parametrize(
+    "values", [np.array([2**63, 2**63 + 5], np.uint64), np.array([2.0**63, 2.0**63 + 2048])]
+)
+def test_columns_beyond_signed_integers(values):
+    data = load({"x": values, "y": ["a", "b"]})
+    assert data.levels[0] == tuple(map(int, values))
+    assert data.codes[0].tolist() == [0, 1]

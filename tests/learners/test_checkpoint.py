@@ -234,13 +234,14 @@ def test_a_search_that_cannot_be_saved_says_so_once_and_goes_on(tmp_path, monkey
 def test_the_fingerprint_knows_the_prior_and_the_shape_of_the_table(tmp_path):
     rows = np.arange(24) % 2
     wide, tall = (load(rows.reshape(shape)) for shape in ((4, 6), (6, 4)))
-    uneven = np.full((4, 4), 0.5)
-    uneven[0, 1] = uneven[1, 0] = 0.4
+    many = load(np.random.default_rng(0).integers(2, size=(30, 40)))
+    even, uneven = np.full((40, 40), 0.5), np.full((40, 40), 0.5)
+    uneven[20, 21] = uneven[21, 20] = 0.4  # in the middle, which NumPy leaves out when it prints
     saved = tmp_path / "saved"
     for first, other in [
         ((tall, BayesianTest()), (wide, BayesianTest())),
         ((tall, BayesianTest()), (tall, BayesianTest(prior=0.4))),
-        ((tall, BayesianTest(prior=np.full((4, 4), 0.5))), (tall, BayesianTest(prior=uneven))),
+        ((many, BayesianTest(prior=even)), (many, BayesianTest(prior=uneven))),
     ]:
         ibmap_hc(*first, checkpoint=saved)
         with pytest.raises(RequestError, match="another table or to other options"):
