@@ -194,6 +194,27 @@ def test_endless_input_and_what_unzips_to_it(ibmap, tmp_path, monkeypatch):
     assert ibmap("learn", bomb).code == 0
 
 
+def test_no_file_is_read_without_end(ibmap, survey, tmp_path, monkeypatch):
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "1000000")
+    known = {end: tmp_path / f"known.{end}" for end in ("csv", "toml", "json", "graphml")}
+    for path in known.values():
+        path.symlink_to("/dev/zero")
+    for verb in (
+        *(["learn", survey, f"--{option}", path] for option, path in (
+            ("prior", known["csv"]), ("knowledge", known["csv"]), ("knowledge", known["toml"]),
+            ("start", known["json"]), ("checkpoint", known["json"]),
+        )),
+        *([verb, known["json"], *more] for verb, more in (
+            ("explain", ["smoke", "tea"]), ("report", ["--out", tmp_path / "page.html"]),
+            ("plot", [tmp_path / "plot.png"]), ("plot", [tmp_path / "plot.png", "--scores"]),
+            ("convert", ["-", "--to", "dot"]), ("evaluate", ["--data", survey]),
+        )),
+        ["convert", known["csv"], "-", "--to", "dot"],
+        ["convert", known["graphml"], "-", "--to", "dot"],
+    ):  # fmt: skip
+        assert ibmap(*verb).refuses("more than 1,000,000 bytes", "IBMAP_MAX_BYTES"), verb
+
+
 def test_keys_that_would_take_gigabytes(ibmap, survey, tmp_path):
     path = tmp_path / "known.toml"
     path.write_text("a." * 50_000 + "a = 1\n")

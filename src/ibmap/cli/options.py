@@ -17,7 +17,7 @@ from ibmap._text import listed
 from ibmap.cli.knowledge import Knowledge, read_knowledge
 from ibmap.cli.startup import import_numba
 from ibmap.cli.variable_lists import pair, variables
-from ibmap.errors import RequestError
+from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData, Schema
@@ -369,14 +369,17 @@ class Learning:
 
 def read_graph(path: Path) -> "Graph":
     """Read a graph that an earlier run wrote."""
+    from ibmap._files import read_whole
     from ibmap._folders import settle
     from ibmap.graph import Graph
 
     settle(path.parent)
     try:
-        return Graph.from_json(path.read_text(encoding="utf-8"))
+        return Graph.from_json(read_whole(path).decode("utf-8"))
     except FileNotFoundError:
         raise RequestError(f"there is no file {str(path)!r}") from None
+    except DataError:  # it is endless
+        raise
     except ValueError as error:
         raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
 

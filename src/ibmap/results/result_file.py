@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ibmap import __version__
+from ibmap._files import read_whole
 from ibmap._folders import settle
 from ibmap.engines import Engine, Questions, Source, as_engine, ask
 from ibmap.errors import DataError, IbmapError, RequestError
@@ -136,7 +137,7 @@ def read_json(
     settle(file.parent)
     other = DataError(f"{str(file)!r} is not {kind}: ibmap {verb} --out DIR writes {name}")
     try:
-        content = file.read_bytes()
+        content = read_whole(file)
     except FileNotFoundError:
         raise RequestError(f"there is no file {str(file)!r}: ibmap {verb} --out DIR writes one") from None
     if not content.lstrip().startswith(b"{"):
