@@ -174,6 +174,20 @@ def test_numbers_beyond_reason(ibmap, survey, more):
     assert ibmap("learn", survey, *more).refuses("must be at most")
 
 
+def test_queries_and_settings_beyond_reason(ibmap, survey, tmp_path):
+    out = tmp_path / "out"
+    assert ibmap("learn", survey, "--out", out).code == 0
+    assert ibmap("evaluate", out, "--data", survey, "--queries", 10**20).refuses("--queries must be at most")
+    for change, words in (
+        ("log_odds=nan", "takes a finite number"),
+        ("log_odds=1e999", "takes a finite number"),
+        (f"sweeps={10**20}", "must be at most"),
+    ):
+        again = ["reproduce", "random-hamming", "--quick", "--out", tmp_path / "rows", "--set", change]
+        assert ibmap(*again).refuses(words, change.partition("=")[0])
+    assert not (tmp_path / "rows").exists()
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"variables": ' + "[" * 100_000, "9" * 5000])
 def test_files_that_are_nested_too_deeply(ibmap, survey, tmp_path, text):
     path = tmp_path / "deep.json"

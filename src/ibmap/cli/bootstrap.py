@@ -75,7 +75,7 @@ def bootstrap(
             texts = found.support().write_csv(), text + "\n"
             write_together(output.out, dict(zip(FILES, texts, strict=True)), overwrite=output.force)
     if output.as_json:
-        typer.echo(text)
+        screen.tell_json(content)
     else:
         show(content, output.out, top, about)
 

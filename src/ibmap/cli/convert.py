@@ -1,6 +1,5 @@
 """``ibmap convert``: a network from one format to another."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,16 +34,16 @@ def convert(
         refuse_existing(target, overwrite=force)
     network = read_network(source, from_)
     if to_screen:
-        typer.echo(exchange.dumps(network, form), nl=False)
+        screen.hand_over(exchange.dumps(network, form))
         return
     exchange.write(network, target, form, overwrite=force)
     graph = network.graph
     found = {"out": str(target), "format": form, "variables": graph.n_variables, "edges": graph.n_edges}
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        screen.tell_json(found)
     else:
         edges, names = screen.counted(graph.n_edges, "edge"), screen.counted(graph.n_variables, "variable")
-        typer.echo(f"wrote {target}: {edges} among {names}, as {exchange.FORMATS[form].title}")
+        screen.tell(f"wrote {target}: {edges} among {names}, as {exchange.FORMATS[form].title}")
 
 
 def read_network(path: Path, form: str | None = None) -> "Network":

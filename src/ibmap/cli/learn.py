@@ -73,7 +73,7 @@ def result_files(result: "Result") -> dict[str, str]:
 def show(learned: "Learned", as_json: bool, top: int) -> None:
     """Print the result."""
     if as_json:
-        typer.echo(json.dumps(learned.to_dict(), ensure_ascii=False))
+        screen.tell_json(learned.to_dict())
         return
     console = screen.console()
     console.print(screen.headline(learned), style="bold")

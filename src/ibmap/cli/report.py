@@ -1,12 +1,11 @@
 """``ibmap report``: a page to look at a network and to question it."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ibmap.cli import options, startup
+from ibmap.cli import options, screen, startup
 
 
 def report(
@@ -42,8 +41,8 @@ def report(
     write_report(known, target, support=found, overwrite=force)
     if as_json:
         about = {"out": str(target), "bytes": target.stat().st_size, "support": found is not None}
-        typer.echo(json.dumps(about, ensure_ascii=False))
+        screen.tell_json(about)
     else:
-        typer.echo(
+        screen.tell(
             f"wrote {target}{', with the support of the edges' if found else ''}: open it in a browser"
         )
