@@ -107,6 +107,20 @@ def visible(text: str) -> str:
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
+_FORMULA = re.compile("'*[=+@\t\r-]")
+
+
+def safe_cell(name: str) -> str:
+    """Return a name that no spreadsheet takes for a formula; different names stay different.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("a=b"), safe_cell("'=1+1")
+    ("'=1+1", 'a=b', "''=1+1")
+    """
+    return f"'{name}" if _FORMULA.match(name) else name
+
+
 def json_line(content: Any, encoding: str = "utf-8") -> str:
     r"""Return JSON that does nothing to a terminal, and that a stream of this encoding can hold.
 

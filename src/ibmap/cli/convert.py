@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ibmap._text import either, safe_cell
 from ibmap.cli import options, screen
 from ibmap.errors import RequestError
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from ibmap.exchange import Network
 
 IN_FOLDERS = ("result.json", "graph.json", "truth.json", "averaged.json")  #: of learn, simulate, bootstrap
+
+IN_SPREADSHEETS = ("adjacency", "edges")  #: formats that are opened there
 
 
 def convert(
@@ -21,6 +24,7 @@ def convert(
         str | None, typer.Option("--from", metavar="FORMAT", help="{formats} [by suffix].")
     ] = None,
     to: Annotated[str | None, typer.Option(metavar="FORMAT", help="The same, of OUT.")] = None,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -33,6 +37,8 @@ def convert(
     if not to_screen:
         refuse_existing(target, overwrite=force)
     network = read_network(source, from_)
+    if safe_csv:
+        network = for_spreadsheets(network, form)
     if to_screen:
         screen.hand_over(exchange.dumps(network, form))
         return
@@ -44,6 +50,17 @@ def convert(
     else:
         edges, names = screen.counted(graph.n_edges, "edge"), screen.counted(graph.n_variables, "variable")
         screen.tell(f"wrote {target}: {edges} among {names}, as {exchange.FORMATS[form].title}")
+
+
+def for_spreadsheets(network: "Network", form: str) -> "Network":
+    """Return the network with names that no spreadsheet takes for formulas."""
+    from ibmap.exchange import Network
+    from ibmap.graph import Graph
+
+    if form not in IN_SPREADSHEETS:
+        raise RequestError(f"--safe-csv is for CSV: {either(IN_SPREADSHEETS)}, not {form}")
+    graph = network.graph
+    return Network(Graph.from_pairs(graph.pairs, map(safe_cell, graph.names)), network.numbers)
 
 
 def read_network(path: Path, form: str | None = None) -> "Network":

@@ -34,6 +34,10 @@ File = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+SafeCsv = Annotated[
+    bool,
+    typer.Option("--safe-csv", help="In CSV, put ' before names that a spreadsheet takes for formulas."),
+]
 EngineName = Annotated[str | None, typer.Option(metavar="NAME", help="Who counts: {engines} [memory].")]
 Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="The same seed gives the same result.")]
 
@@ -391,3 +395,4 @@ class OutputOptions:
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write {files} there.")] = None
     force: Force = False
     as_json: Json = False
+    safe_csv: SafeCsv = False
