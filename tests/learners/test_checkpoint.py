@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, FunctionTest, Graph, load
 from ibmap.errors import DataError, DataWarning, RequestError
 from ibmap.learners import ibmap_hc
-from ibmap.learners.checkpoint import Keeper
+from ibmap.learners.checkpoint import Keeper, fingerprint
+from ibmap.results.provenance import Provenance
 from ibmap.search.climb import Climbing
 from tests.chains import noisy_chain
 from tests.reference.tables import random_table
@@ -247,3 +248,11 @@ def test_the_fingerprint_knows_the_prior_and_the_shape_of_the_table(tmp_path):
         with pytest.raises(RequestError, match="another table or to other options"):
             ibmap_hc(*other, checkpoint=saved)
         saved.unlink()
+
+
+def test_the_fingerprint_knows_the_prior_of_a_test_of_ones_own():
+    schema = load({"a": [0, 1], "b": [1, 0]}).schema
+    own, other = (FunctionTest(lambda x, y, given: True) for _ in range(2))
+    other.prior = np.array([[0.5, 0.4], [0.4, 0.5]])
+    known = [fingerprint(schema, Provenance("ibmap-hc", test=test)) for test in (own, own, other)]
+    assert known[0] == known[1] != known[2]
