@@ -27,8 +27,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of names that no font has
 ]
 MORE = max(1, int(os.environ.get("IBMAP_ATTACK", "12")) // 12)
-TABLES, OPTIONS, FILES, NETWORKS = 400 * MORE, 200 * MORE, 60 * MORE, 150 * MORE
-SECONDS = 30  #: more is a hang
+TABLES, OPTIONS, FILES, NETWORKS = 400 * MORE, 200 * MORE, 30 * MORE, 150 * MORE
+SECONDS, COMPILING = 60, 600  #: more is a hang; at first kernels are compiled
 TABLE = b'a,"b ""q""",c\n' + b'0,x,1.5\n1,"y,z",2.5\n0,x,\n1,"y\nz",2.5\n' * 8
 VALUES = (
     "", "0", "1", "2", "-1", "0.5", "nan", "inf", "-inf", "1e999", "1e-999", str(10**20), "x", "a,b", "a",
@@ -42,12 +42,16 @@ ODD = (
 )  # fmt: skip
 
 
+class Hang(BaseException):
+    """It took too long; nobody catches this by accident."""
+
+
 @contextmanager
-def in_time(seconds=SECONDS):
+def in_time(seconds):
     """Fail where something takes too long."""
 
     def late(number, frame):
-        raise TimeoutError(f"more than {seconds} s")
+        raise Hang(f"more than {seconds} s")
 
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(seconds)
@@ -62,9 +66,9 @@ def in_time(seconds=SECONDS):
 def ibmap(monkeypatch, capsys):
     """Run ``ibmap`` in this process: it ends in time, with a code and, if that is 1, with one line."""
 
-    def run(*arguments):
+    def run(*arguments, seconds=SECONDS):
         monkeypatch.setattr(sys, "argv", ["ibmap", *map(str, arguments)])
-        with in_time(), pytest.raises(SystemExit) as left:
+        with in_time(seconds), pytest.raises(SystemExit) as left:
             main()
         out, err = capsys.readouterr()
         code = left.value.code or 0
@@ -108,10 +112,13 @@ def rows_by_another_reader(raw):
 
 def test_tables(ibmap, tmp_path):
     path, read = tmp_path / "table.csv", 0
+    path.write_bytes(TABLE)
+    how = ["--missing", "category", "--discretize", "quantile", "--json"]
+    assert ibmap("learn", path, *how, seconds=COMPILING)[0] == 0
     for seed in range(TABLES):
         raw = mangled(random.Random(seed), TABLE)
         path.write_bytes(raw)
-        code, _ = ibmap("learn", path, "--missing", "category", "--discretize", "quantile", "--json")
+        code, _ = ibmap("learn", path, *how)
         assert path.read_bytes() == raw
         if code:
             continue
@@ -131,7 +138,7 @@ def test_options(ibmap, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_bytes(TABLE)
     known = ["--missing", "category", "--discretize", "quantile"]
-    assert ibmap("learn", "t.csv", *known, "--out", "known")[0] == 0
+    assert ibmap("learn", "t.csv", *known, "--out", "known", seconds=COMPILING)[0] == 0
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     whole = {
         "learn": ["t.csv", *known], "bootstrap": ["t.csv", *known, "--replicates", "2"],
@@ -181,14 +188,17 @@ def with_odd_parts(draw, found):
     return found
 
 
-def test_result_files(ibmap, tmp_path):
+@pytest.mark.parametrize("learner", ["ibmap-hc", "evidence-map", "dag-hc"])  # rivals, arcs
+def test_result_files(ibmap, tmp_path, learner):
     table, known = tmp_path / "t.csv", tmp_path / "known"
     table.write_bytes(TABLE)
-    assert ibmap("learn", table, "--missing", "category", "--discretize", "quantile", "--out", known)[0] == 0
+    how = ["--missing", "category", "--discretize", "quantile", "--learner", learner]
+    assert ibmap("learn", table, *how, "--out", known, seconds=COMPILING)[0] == 0
+    assert ibmap("explain", known, "a", "c", seconds=COMPILING)[0] == 0
     whole = (known / "result.json").read_bytes()
     shown = 0
     for seed in range(FILES):
-        draw = random.Random(2 * 10**6 + seed)
+        draw = random.Random(f"{learner} {seed}")
         if draw.random() < 0.3:
             raw = mangled(draw, whole)
         else:
@@ -222,7 +232,7 @@ def test_networks(form):
     read = 0
     for seed in range(NETWORKS):
         text = mangled(random.Random(3 * 10**6 + seed), raw).decode("utf-8", "replace")
-        with in_time():
+        with in_time(SECONDS):
             try:
                 found = exchange.loads(text, form)
             except IbmapError:
