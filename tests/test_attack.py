@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs signals"),
 ]
 ATTACKS = int(os.environ.get("IBMAP_ATTACK", "12"))
+CLIMB = ("--learner", "ibmap-hc")
 #: what differs between two runs that do the same
 DIFFERS = ("seconds", "made_at", "made_with")
 #: run without the right of root to write anywhere, as everybody else does
@@ -112,7 +113,7 @@ def interrupted(world, out):
     data, result = world / "w" / "data.csv", world / "one"
     many = ["simulate", "random", "--variables", 200, "--rows", 10**5, "--tau", 4]
     return {
-        "learn": ["learn", data, "--patience", 10**6, "--out", out / "new"],
+        "learn": ["learn", data, *CLIMB, "--patience", 10**6, "--out", out / "new"],
         "bootstrap": ["bootstrap", data, "--jobs", 2, "--replicates", 10**5, "--out", out / "new"],
         "simulate": [*many, "--out", out / "new"],
         "demo": ["demo", "--out", out / "new"],
@@ -187,13 +188,21 @@ def test_twins_that_write_different_files_all_finish(world, tmp_path):
         ibmap(*writers(world)[name].new, out, start=("-c", IN_A_CONTAINER)) for name in ("learn", "bootstrap")
     ]
     for number in range(2):
-        kept = ["learn", data, "--checkpoint", tmp_path / f"saved{number}", "--patience", 2000 + number]
+        kept = [
+            "learn",
+            data,
+            *CLIMB,
+            "--checkpoint",
+            tmp_path / f"saved{number}",
+            "--patience",
+            2000 + number,
+        ]
         runs.append(ibmap(*kept, "--json", start=("-c", IN_A_CONTAINER)))
     told = [run.communicate(timeout=240) for run in runs]
     assert [run.returncode for run in runs] == [0] * 4, told
     assert content(out) == content(world / "new" / "learn") | content(world / "new" / "bootstrap")
     for number, (text, _) in enumerate(told[2:]):
-        alone = json.loads(done("learn", data, "--patience", 2000 + number, "--json"))
+        alone = json.loads(done("learn", data, *CLIMB, "--patience", 2000 + number, "--json"))
         assert {**json.loads(text), "seconds": 0} == {**alone, "seconds": 0}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
