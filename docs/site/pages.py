@@ -39,6 +39,7 @@ PAGES = [
     "docs/design",
     "docs/glossary",
     "docs/quality",
+    "docs/reliability",
     "docs/reproduction",
     "CONTRIBUTING",
     "CHANGELOG",

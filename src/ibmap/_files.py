@@ -1,16 +1,17 @@
-"""Write a file whole or not at all, under a name of its own, and never over another one by accident.
+"""Write a file whole or not at all, and never over another one by accident; read none that does not end.
 
 A temporary file is made exclusively, never through a link, and is locked as long as its writer lives: what is
 not locked was left behind by a run that was killed, and is swept away by the next one.
 """
 
+import io
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ibmap.errors import RequestError
+from ibmap.errors import DataError, RequestError
 
 PREFIX, SUFFIX = ".ibmap-", ".tmp"
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -18,6 +19,34 @@ _OLD = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _unfinished: dict[Path, None] = {}  #: files and folders to remove if this process must end at once
 _swept: set[Path] = set()  #: folders that this process has looked at
+
+MOST = 1 << 28  #: bytes of a file that is read as one text, unless IBMAP_MAX_BYTES says otherwise
+_BLOCK = 1 << 24
+
+
+def read_whole(path: Path) -> bytes:
+    """Return what a file holds, if it is not endless."""
+    with path.open("rb") as file:
+        return read_at_most(path, file, MOST)
+
+
+def read_at_most(path: Path, file: io.BufferedIOBase, usual: int) -> bytes:
+    """Return what is left in an open file, if that is not more than usual, or than IBMAP_MAX_BYTES."""
+    said = os.environ.get("IBMAP_MAX_BYTES", "")
+    if said and not said.isdecimal():
+        raise DataError(f"IBMAP_MAX_BYTES must be a whole number, not {said!r}")
+    limit = int(said) if said else usual
+    parts: list[bytes] = []
+    size = 0
+    while part := file.read(min(_BLOCK, limit + 1 - size)):
+        parts.append(part)
+        size += len(part)
+        if size > limit:
+            raise DataError(
+                f"{str(path)!r} holds more than {limit:,} bytes: if that is meant, set the environment "
+                "variable IBMAP_MAX_BYTES to a larger number"
+            )
+    return b"".join(parts)
 
 
 def refuse_existing(path: Path, *, overwrite: bool) -> None:

@@ -37,6 +37,13 @@ def write_together(
 ) -> None:
     """Write texts (or bytes) to a folder, all or none; ``stale`` files, of an older result, are removed."""
     raw = {name: encoded(content) for name, content in files.items()}
+    try:
+        _write_together(folder, raw, overwrite, stale)
+    except OSError as error:
+        raise RequestError(f"cannot write to {str(folder)!r}: {error.strerror or error}") from None
+
+
+def _write_together(folder: Path, raw: Mapping[str, bytes], overwrite: bool, stale: Iterable[str]) -> None:
     with _locked(folder), ExitStack() as stack:
         _finish(folder)
         sweep(folder)

@@ -1,8 +1,10 @@
 """Numbers and lists in words, the same wherever they are shown."""
 
+import json
 import math
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 def probability(log_p: float) -> str:
@@ -103,3 +105,29 @@ def visible(text: str) -> str:
     \x1b[31mred
     """
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+_FORMULA = re.compile("'*[=+@\t\r-]")
+
+
+def safe_cell(name: str) -> str:
+    """Return a name that no spreadsheet takes for a formula; different names stay different.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("a=b"), safe_cell("'=1+1")
+    ("'=1+1", 'a=b', "''=1+1")
+    """
+    return f"'{name}" if _FORMULA.match(name) else name
+
+
+def json_line(content: Any, encoding: str = "utf-8") -> str:
+    r"""Return JSON that does nothing to a terminal, and that a stream of this encoding can hold.
+
+    Examples
+    --------
+    >>> print(json_line("\x1b café \x9b"), json_line("café", "latin-1"))
+    "\u001b café \u009b" "caf\u00e9"
+    """
+    text = json.dumps(content, ensure_ascii=encoding.lower().replace("-", "") != "utf8")
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -15,6 +15,7 @@ Edge = tuple[str, str]
 
 QUERIES = ("formula", "per-size")
 AT_ONCE = 4096  #: questions that are drawn and answered together
+MOST_QUERIES = 1_000_000_000  #: for each size of Z
 
 
 class FMeasure(NamedTuple):
@@ -228,10 +229,10 @@ def separated_each(graph: Graph, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
 
 def _drawn_queries(n: int, queries: str | int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:
     """Yield random orders of the variables, x and y first, and how many of the others are in Z."""
-    sizes = np.tile(np.arange(n - 1), _per_size(n, queries))
-    for first in range(0, len(sizes), AT_ONCE):
-        some = sizes[first : first + AT_ONCE]
-        yield rng.random((len(some), n)).argsort(axis=1), some
+    total = n_queries(n, queries)
+    for first in range(0, total, AT_ONCE):
+        sizes = np.arange(first, min(first + AT_ONCE, total)) % (n - 1)
+        yield rng.random((len(sizes), n)).argsort(axis=1), sizes
 
 
 def _per_size(n: int, queries: str | int) -> int:
@@ -242,6 +243,8 @@ def _per_size(n: int, queries: str | int) -> int:
         raise RequestError(
             f"queries must be {', '.join(map(repr, QUERIES))} or a positive number, not {queries!r}"
         )
+    if per_size > MOST_QUERIES:
+        raise RequestError(f"queries must be at most {MOST_QUERIES:,} for each size of Z")
     return int(per_size)
 
 

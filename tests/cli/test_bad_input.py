@@ -174,6 +174,20 @@ def test_numbers_beyond_reason(ibmap, survey, more):
     assert ibmap("learn", survey, *more).refuses("must be at most")
 
 
+def test_queries_and_settings_beyond_reason(ibmap, survey, tmp_path):
+    out = tmp_path / "out"
+    assert ibmap("learn", survey, "--out", out).code == 0
+    assert ibmap("evaluate", out, "--data", survey, "--queries", 10**20).refuses("--queries must be at most")
+    for change, words in (
+        ("log_odds=nan", "takes a finite number"),
+        ("log_odds=1e999", "takes a finite number"),
+        (f"sweeps={10**20}", "must be at most"),
+    ):
+        again = ["reproduce", "random-hamming", "--quick", "--out", tmp_path / "rows", "--set", change]
+        assert ibmap(*again).refuses(words, change.partition("=")[0])
+    assert not (tmp_path / "rows").exists()
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"variables": ' + "[" * 100_000, "9" * 5000])
 def test_files_that_are_nested_too_deeply(ibmap, survey, tmp_path, text):
     path = tmp_path / "deep.json"
@@ -192,6 +206,27 @@ def test_endless_input_and_what_unzips_to_it(ibmap, tmp_path, monkeypatch):
         assert ibmap("learn", path).refuses("more than 1,000,000 bytes", "IBMAP_MAX_BYTES")
     monkeypatch.setenv("IBMAP_MAX_BYTES", "10000000")
     assert ibmap("learn", bomb).code == 0
+
+
+def test_no_file_is_read_without_end(ibmap, survey, tmp_path, monkeypatch):
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "1000000")
+    known = {end: tmp_path / f"known.{end}" for end in ("csv", "toml", "json", "graphml")}
+    for path in known.values():
+        path.symlink_to("/dev/zero")
+    for verb in (
+        *(["learn", survey, f"--{option}", path] for option, path in (
+            ("prior", known["csv"]), ("knowledge", known["csv"]), ("knowledge", known["toml"]),
+            ("start", known["json"]), ("checkpoint", known["json"]),
+        )),
+        *([verb, known["json"], *more] for verb, more in (
+            ("explain", ["smoke", "tea"]), ("report", ["--out", tmp_path / "page.html"]),
+            ("plot", [tmp_path / "plot.png"]), ("plot", [tmp_path / "plot.png", "--scores"]),
+            ("convert", ["-", "--to", "dot"]), ("evaluate", ["--data", survey]),
+        )),
+        ["convert", known["csv"], "-", "--to", "dot"],
+        ["convert", known["graphml"], "-", "--to", "dot"],
+    ):  # fmt: skip
+        assert ibmap(*verb).refuses("more than 1,000,000 bytes", "IBMAP_MAX_BYTES"), verb
 
 
 def test_keys_that_would_take_gigabytes(ibmap, survey, tmp_path):

@@ -94,7 +94,7 @@ def test_failure_between_the_files_leaves_none(survey, tmp_path, ibmap, monkeypa
 
     monkeypatch.setattr(os, "replace", full)
     ran = ibmap("learn", survey, "--out", tmp_path / "out")
-    assert (ran.code, ran.err) == (1, "ibmap: error: No space left on device\n")
+    assert ran.refuses("cannot write to", tmp_path / "out", "No space left on device")
     assert not (tmp_path / "out").exists()
 
 

@@ -278,9 +278,9 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(ibmap, survey, tmp_path, 
     learning = sys.modules["ibmap.cli.learn"]
     real = learning.result_files
 
-    def slow(result):
+    def slow(*given):
         (out / "graph.json").write_text("somebody else's")
-        return real(result)
+        return real(*given)
 
     monkeypatch.setattr(learning, "result_files", slow)
     assert ibmap("learn", survey, "--out", out).refuses("graph.json", "exists", "--force")

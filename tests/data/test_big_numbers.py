@@ -109,3 +109,29 @@ def test_decimals_below_the_limit_are_numbers():
         bins=2,
     )
     assert data.levels[0] == ("[0.5, 1)", "[1, 1.5]")
+
+
+@pytest.mark.parametrize("low", [2**62 - 1, 2**62, 2**63 - 3, -(2**63), -(2**62) - 1])
+@pytest.mark.parametrize("discretize", [None, "quantile"])
+def test_whole_numbers_at_the_ends_of_64_bits(low, discretize):
+    table = np.array([[low, 0], [low + 2, 1], [low, 1], [low + 1, 0]])
+    data = load(table, discretize=discretize, bins=None if discretize is None else 4)
+    assert data.levels[0] == (low, low + 1, low + 2)
+    assert data.codes[0].tolist() == [0, 2, 0, 1]
+
+
+def test_nan_in_a_matrix_of_floats_is_missing():
+    table = np.array([[0.0, 1.0], [np.nan, 0.0], [1.0, 1.0]])
+    with pytest.raises(DataError, match=r"missing values .* in 'x0' \(1\)"):
+        load(table)
+    assert load(table, missing="testwise").codes.tolist() == [[0, -1, 1], [1, 0, 1]]
+    assert load(table, missing="drop").n_rows == 2
+
+
+@pytest.mark.parametrize(
+    "values", [np.array([2**63, 2**63 + 5], np.uint64), np.array([2.0**63, 2.0**63 + 2048])]
+)
+def test_columns_beyond_signed_integers(values):
+    data = load({"x": values, "y": ["a", "b"]})
+    assert data.levels[0] == tuple(map(int, values))
+    assert data.codes[0].tolist() == [0, 1]

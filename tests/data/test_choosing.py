@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ibmap import CategoricalData, load
-from ibmap.errors import DataError, IbmapError, UnknownVariableError
+from ibmap.errors import DataError, IbmapError, RequestError, UnknownVariableError
 
 TABLE = {
     "a": [0, 1, 0, 1],
@@ -85,6 +85,13 @@ def test_unknown_names_are_errors_with_the_nearest_name(choice):
         load(TABLE, **{choice: ["a", "b", "wen"]})
     with pytest.raises(UnknownVariableError, match="'wen'"):
         load(load(TABLE, drop=["when"]), **{choice: ["wen"]})
+
+
+@pytest.mark.parametrize("wrong", [True, 3, 0.5])
+@pytest.mark.parametrize("which", ["drop", "only"])
+def test_what_are_no_names_is_an_error(which, wrong):
+    with pytest.raises(RequestError, match="names of columns"):
+        load({"a": [0, 1], "b": [1, 0], "c": [0, 0]}, **{which: wrong})
 
 
 def test_too_few_columns_left():

@@ -11,7 +11,7 @@ from ibmap.data import load
 from ibmap.errors import DataError
 
 
-@pytest.mark.parametrize("word", ["", "?", "NA", "N/A", "NaN", "null", "#N/A"])
+@pytest.mark.parametrize("word", ["", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "<NA>"])
 @pytest.mark.parametrize("others", [("red", "blue"), ("1", "2")], ids=["text", "numbers"])
 def test_words_for_a_missing_value(tmp_path: Path, word: str, others: tuple[str, str]) -> None:
     path = tmp_path / "table.csv"

@@ -208,3 +208,12 @@ def test_own_neighbours_need_not_agree():
     found = learn_structure(OwnNeighbours(1, factor=0.5), np.stack([a, b, c], axis=1), np.full(3, 2))
     assert [some.tolist() for some in found.neighbours] == [[1], [0], [0]]
     assert found.graph.edges == (("x0", "x1"), ("x0", "x2"))
+
+
+def test_the_first_network_is_drawn_from_at_the_temperature_of_generation_one():
+    seen = []
+    moa = MOA(6, 20, learner="none", cooling=lambda g: seen.append(g) or 2 / g, random_state=0)
+    for _ in range(4):  # the first population is uniform, and asks for no temperature
+        solutions = moa.ask()
+        moa.tell(solutions, solutions.sum(axis=1))
+    assert seen == [1, 2, 3]

@@ -169,6 +169,20 @@ def test_a_thousand_slices_of_a_few_rows(noise: float) -> None:
     assert_agrees(robin, 10, log_posterior(codes, [2] * 14, 10, 11, z))
 
 
+@pytest.mark.parametrize("n_rare", [255, 256, 257, 511, 600])
+def test_more_rows_than_a_byte_can_count(n_rare: int) -> None:
+    rng = np.random.default_rng(n_rare)  # a level whose few rows lie in all words is added up in bytes
+    codes = rng.integers(3, size=(90, 64 * n_rare // 3))
+    codes[:2] = 0
+    codes[0, rng.permutation(codes.shape[1])[:n_rare]] = 1
+    codes[1, np.flatnonzero(codes[0] == 0)[:40]] = 1
+    codes[2:, codes[0] == 1] = 1
+    cards = [2, 2, *[3] * 88]
+    answers = bound(MemoryEngine(data_of(codes, cards))).fixed(0, np.arange(2, 90), [1])
+    for t in (0, 40, 87):
+        assert_agrees(answers, t, log_posterior(codes, cards, 0, 2 + t, [1]))
+
+
 def test_more_variables_than_one_block() -> None:
     rng = np.random.default_rng(0)
     cards = [2 + (v % 3) for v in range(700)]

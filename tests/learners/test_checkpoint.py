@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, FunctionTest, Graph, load
 from ibmap.errors import DataError, DataWarning, RequestError
 from ibmap.learners import ibmap_hc
-from ibmap.learners.checkpoint import Keeper
+from ibmap.learners.checkpoint import Keeper, fingerprint
+from ibmap.results.provenance import Provenance
 from ibmap.search.climb import Climbing
 from tests.chains import noisy_chain
 from tests.reference.tables import random_table
@@ -229,3 +230,29 @@ def test_a_search_that_cannot_be_saved_says_so_once_and_goes_on(tmp_path, monkey
     assert len(caught) == 1
     same(found, ibmap_hc(data))
     assert os.listdir(tmp_path) == []
+
+
+def test_the_fingerprint_knows_the_prior_and_the_shape_of_the_table(tmp_path):
+    rows = np.arange(24) % 2
+    wide, tall = (load(rows.reshape(shape)) for shape in ((4, 6), (6, 4)))
+    many = load(np.random.default_rng(0).integers(2, size=(30, 40)))
+    even, uneven = np.full((40, 40), 0.5), np.full((40, 40), 0.5)
+    uneven[20, 21] = uneven[21, 20] = 0.4  # in the middle, which NumPy leaves out when it prints
+    saved = tmp_path / "saved"
+    for first, other in [
+        ((tall, BayesianTest()), (wide, BayesianTest())),
+        ((tall, BayesianTest()), (tall, BayesianTest(prior=0.4))),
+        ((many, BayesianTest(prior=even)), (many, BayesianTest(prior=uneven))),
+    ]:
+        ibmap_hc(*first, checkpoint=saved)
+        with pytest.raises(RequestError, match="another table or to other options"):
+            ibmap_hc(*other, checkpoint=saved)
+        saved.unlink()
+
+
+def test_the_fingerprint_knows_the_prior_of_a_test_of_ones_own():
+    schema = load({"a": [0, 1], "b": [1, 0]}).schema
+    own, other = (FunctionTest(lambda x, y, given: True) for _ in range(2))
+    other.prior = np.array([[0.5, 0.4], [0.4, 0.5]])
+    known = [fingerprint(schema, Provenance("ibmap-hc", test=test)) for test in (own, own, other)]
+    assert known[0] == known[1] != known[2]

@@ -234,6 +234,18 @@ def test_constant_columns_are_asked_about_and_never_found(n_rows: int, options: 
     assert compiled.n_tests == general.n_tests
 
 
+@pytest.mark.parametrize("n_rows", [255, 256, 257, 700])
+def test_more_rows_than_a_byte_can_count(n_rows: int) -> None:
+    data = binary_network(2 * n_rows, 20, seed=n_rows)
+    codes = np.array(data.codes)
+    codes[0] = np.arange(2 * n_rows) < n_rows
+    codes[1:8, codes[0] == 1] = 1  # seven columns are always 1 in the rows of a set
+    data = data_of(codes, [2] * 20)
+    for learn in (gsmn, hhc_mn):
+        compiled, general = learn(data), learn(data, engine=HiddenEngine(data))
+        assert (compiled.graph, compiled.n_tests) == (general.graph, general.n_tests)
+
+
 def test_blankets_beyond_all_measure_are_found_all_the_same() -> None:
     data = binary_network(1, 80, seed=3)  # one row says nothing: all pairs tie
     test = BayesianTest(ties="dependent")

@@ -96,8 +96,9 @@ def show(browser, tmp_path):
     """Open the report of a result; whatever the test does then, nothing may be complained of or fetched."""
     shown = []
 
-    def show(result, support=None, **options):
-        write_report(result, tmp_path / "report.html", support=support, overwrite=True)
+    def show(result, support=None, safe_csv=False, **options):
+        page = tmp_path / "report.html"
+        write_report(result, page, support=support, overwrite=True, safe_csv=safe_csv)
         shown.append(opened(browser, tmp_path / "report.html", **options))
         return shown[-1]
 

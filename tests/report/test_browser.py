@@ -6,8 +6,10 @@ import math
 from collections import Counter, defaultdict
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from ibmap import CategoricalData
 from ibmap._text import probability
 from ibmap.learners import ibmap_hc
 from tests.chains import noisy_chain
@@ -168,6 +170,17 @@ def test_what_the_table_lists_is_saved_as_csv(show, nasty):
         assert 1 <= int(row["ascent"]) <= len(nasty.learned.history)
     logs = [float(row["log_posterior_xy"]) + float(row["log_posterior_yx"]) for row in rows]
     assert logs == sorted(logs, reverse=True)
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_names_like_formulas_are_saved_as_it_was_asked_for(show, safe):
+    data = CategoricalData(np.tile([0, 1], (3, 50)).astype(np.int8), ("=1+1", "-b", "a=b"), ((0, 1),) * 3)
+    report = show(result_for(ibmap_hc(data), data), safe_csv=safe)
+    with report.page.expect_download() as saved:
+        report.page.click("#save")
+    rows = list(csv.reader(io.StringIO(saved.value.path().read_text(encoding="utf-8"), newline="")))
+    wanted = {"'=1+1", "'-b", "a=b"} if safe else {"=1+1", "-b", "a=b"}
+    assert {cell for row in rows[1:] for cell in row[:2]} == wanted
 
 
 @pytest.mark.parametrize("view", ["network", "heat"])

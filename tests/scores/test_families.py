@@ -108,6 +108,12 @@ def test_renaming_levels_changes_nothing(score: Any, table: Table, seed: int) ->
     np.testing.assert_allclose(other.values, one.values, rtol=1e-9, atol=1e-7)
 
 
+@pytest.mark.parametrize("prior", ["x", "\x00", [[0.5], [0.5, 0.5]], [None, "a"], object()])
+def test_a_prior_that_is_no_number_is_an_error(prior: Any) -> None:
+    with pytest.raises(RequestError, match="a number or a matrix of numbers"):
+        log_prior_odds(2, 4.0, prior)
+
+
 @pytest.mark.parametrize("score", FAMILIES)
 def test_a_prior_for_each_pair(score: Any) -> None:
     codes, cards = random_table(100, 5, 3, 0.0, seed=3)

@@ -61,6 +61,11 @@ class Verbs(TyperGroup):
         except KeyboardInterrupt:
             say_interrupted()
             sys.exit(130)
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # help, or the version
+            say("error", f"cannot write to stdout: {error.strerror or error}")
+            sys.exit(1)
 
     def _warn(self, ctx: Any, message: Warning | str, kind: type[Warning]) -> None:
         if issubclass(kind, DataWarning):

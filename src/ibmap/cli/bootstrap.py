@@ -10,7 +10,7 @@ import typer
 
 from ibmap._text import listed
 from ibmap.cli import options, screen
-from ibmap.cli.output import output_folder, write_together
+from ibmap.cli.output import csv_text, output_folder, write_together
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,10 +72,10 @@ def bootstrap(
         content = support_content(found, resampling.frequent, resampling.seed)
         text = json.dumps(content, ensure_ascii=False)
         if output.out is not None:
-            texts = found.support().write_csv(), text + "\n"
+            texts = csv_text(found.support(), output.safe_csv), text + "\n"
             write_together(output.out, dict(zip(FILES, texts, strict=True)), overwrite=output.force)
     if output.as_json:
-        typer.echo(text)
+        screen.tell_json(content)
     else:
         show(content, output.out, top, about)
 

@@ -1,11 +1,11 @@
 """``ibmap convert``: a network from one format to another."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ibmap._text import either, safe_cell
 from ibmap.cli import options, screen
 from ibmap.errors import RequestError
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ibmap.exchange import Network
 
 IN_FOLDERS = ("result.json", "graph.json", "truth.json", "averaged.json")  #: of learn, simulate, bootstrap
+
+IN_SPREADSHEETS = ("adjacency", "edges")  #: formats that are opened there
 
 
 def convert(
@@ -22,6 +24,7 @@ def convert(
         str | None, typer.Option("--from", metavar="FORMAT", help="{formats} [by suffix].")
     ] = None,
     to: Annotated[str | None, typer.Option(metavar="FORMAT", help="The same, of OUT.")] = None,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -34,17 +37,30 @@ def convert(
     if not to_screen:
         refuse_existing(target, overwrite=force)
     network = read_network(source, from_)
+    if safe_csv:
+        network = for_spreadsheets(network, form)
     if to_screen:
-        typer.echo(exchange.dumps(network, form), nl=False)
+        screen.hand_over(exchange.dumps(network, form))
         return
     exchange.write(network, target, form, overwrite=force)
     graph = network.graph
     found = {"out": str(target), "format": form, "variables": graph.n_variables, "edges": graph.n_edges}
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        screen.tell_json(found)
     else:
         edges, names = screen.counted(graph.n_edges, "edge"), screen.counted(graph.n_variables, "variable")
-        typer.echo(f"wrote {target}: {edges} among {names}, as {exchange.FORMATS[form].title}")
+        screen.tell(f"wrote {target}: {edges} among {names}, as {exchange.FORMATS[form].title}")
+
+
+def for_spreadsheets(network: "Network", form: str) -> "Network":
+    """Return the network with names that no spreadsheet takes for formulas."""
+    from ibmap.exchange import Network
+    from ibmap.graph import Graph
+
+    if form not in IN_SPREADSHEETS:
+        raise RequestError(f"--safe-csv is for CSV: {either(IN_SPREADSHEETS)}, not {form}")
+    graph = network.graph
+    return Network(Graph.from_pairs(graph.pairs, map(safe_cell, graph.names)), network.numbers)
 
 
 def read_network(path: Path, form: str | None = None) -> "Network":

@@ -1,6 +1,5 @@
 """``ibmap evaluate``: how good is a learned graph?"""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,7 +54,7 @@ def evaluate(
         found = on_unseen_rows(learned, unseen, test.make(unseen.schema), queries, seed)
         result |= {"data": str(data), **found}
     if as_json:
-        typer.echo(json.dumps(result, ensure_ascii=False))
+        screen.tell_json(result)
     else:
         show(result)
 

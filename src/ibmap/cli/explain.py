@@ -1,13 +1,12 @@
 """``ibmap explain``: why this edge, or why none?"""
 
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ibmap.cli import options, startup
+from ibmap.cli import options, screen, startup
 from ibmap.errors import DataError, DataWarning, RequestError
 
 if TYPE_CHECKING:
@@ -38,7 +37,10 @@ def explain(
         known.learned.graph.index(name)
     table = read_again(known, data)
     found = explained(table, known.learned, x, y, engine=engine)
-    typer.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
+    if as_json:
+        screen.tell_json(found.to_dict())
+    else:
+        screen.tell(str(found))
 
 
 def read_again(known: "Result", data: Path | None) -> "CategoricalData":

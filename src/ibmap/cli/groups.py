@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 
 from ibmap._text import listed
 from ibmap.cli.registries import Names
+from ibmap.cli.screen import writing
 from ibmap.errors import RequestError
 
 LARGEST = 1_000_000_000  #: of any whole number that is an option, seeds aside
@@ -74,7 +75,8 @@ class Verb(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; whole numbers that no computer could count to are refused."""
-        rest: list[str] = super().parse_args(ctx, args)
+        with writing():  # the help
+            rest: list[str] = super().parse_args(ctx, args)
         for option in self.params:
             value = ctx.params.get(option.name)
             if isinstance(value, int) and abs(value) > LARGEST and option.name != "seed":

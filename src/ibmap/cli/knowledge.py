@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ibmap._files import read_whole
 from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -102,13 +103,16 @@ def _probability(cell: str, where: str) -> float:
 
 def _prior_rows(path: Path) -> list[dict[str, Any]]:
     import csv
+    import io
 
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            columns, rows = list(reader.fieldnames or ()), list(reader)
+        text = read_whole(path).decode("utf-8-sig")
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        columns, rows = list(reader.fieldnames or ()), list(reader)
     except FileNotFoundError:
         raise RequestError(f"--prior takes a probability or a file, and {str(path)!r} is neither") from None
+    except DataError:  # it is endless
+        raise
     except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     if not {"x", "y", "prior"} <= set(columns):
@@ -123,11 +127,13 @@ def read_knowledge(path: Path | None, schema: "Schema") -> Knowledge:
     if path is None:
         return Knowledge()
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_whole(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise RequestError(f"there is no file {str(path)!r}") from None
     except UnicodeDecodeError:
         raise DataError(f"{str(path)!r} is not text in UTF-8") from None
+    except DataError:  # it is endless
+        raise
     except ValueError as error:
         raise RequestError(f"{str(path)!r} cannot be read: {error}") from None
     statements = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_toml(text, path)

@@ -9,7 +9,7 @@ import typer
 
 from ibmap._text import listed
 from ibmap.cli import options, screen
-from ibmap.cli.output import output_folder, write_together
+from ibmap.cli.output import csv_text, output_folder, write_together
 
 if TYPE_CHECKING:
     from ibmap.results.learned import Learned
@@ -43,7 +43,7 @@ def learn(
         with screen.progress() as callback:
             learned = learning(engine, callback)
         if out is not None:
-            files = result_files(result_of_learned(learned, engine, about))
+            files = result_files(result_of_learned(learned, engine, about), output.safe_csv)
             write_together(out, files, overwrite=output.force, stale=FILES)
     show(learned, output.as_json, top)
     if out is not None and not output.as_json:
@@ -59,21 +59,21 @@ def graph_text(learned: "Learned") -> str:
     return json.dumps(learned.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
 
-def result_files(result: "Result") -> dict[str, str]:
+def result_files(result: "Result", safe_csv: bool = False) -> dict[str, str]:
     """Return the files of a result, by name."""
     from ibmap.report.page import available, report_text
     from ibmap.results.result_file import result_text
 
     learned = result.learned
-    files = graph_text(learned), learned.edges_frame.write_csv(), result_text(result)
-    report = [report_text(result)] if available() else []
+    files = graph_text(learned), csv_text(learned.edges_frame, safe_csv), result_text(result)
+    report = [report_text(result, safe_csv=safe_csv)] if available() else []
     return dict(zip(FILES, [*files, *report], strict=False))
 
 
 def show(learned: "Learned", as_json: bool, top: int) -> None:
     """Print the result."""
     if as_json:
-        typer.echo(json.dumps(learned.to_dict(), ensure_ascii=False))
+        screen.tell_json(learned.to_dict())
         return
     console = screen.console()
     console.print(screen.headline(learned), style="bold")

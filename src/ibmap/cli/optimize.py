@@ -126,7 +126,7 @@ def show(task: "Problem", found: "Optimised", learner: str, seconds: float, as_j
             "seconds": seconds,
             "history": found.optimizer.history_.to_dicts(),
         }
-        typer.echo(json.dumps(result))
+        screen.tell_json(result)
         return
     console = screen.console()
     aim = "no optimum is known" if task.optimum is None else f"the optimum is {task.optimum:g}"

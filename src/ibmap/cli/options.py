@@ -17,7 +17,7 @@ from ibmap._text import listed
 from ibmap.cli.knowledge import Knowledge, read_knowledge
 from ibmap.cli.startup import import_numba
 from ibmap.cli.variable_lists import pair, variables
-from ibmap.errors import RequestError
+from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData, Schema
@@ -34,6 +34,10 @@ File = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+SafeCsv = Annotated[
+    bool,
+    typer.Option("--safe-csv", help="In CSV, put ' before names that a spreadsheet takes for formulas."),
+]
 EngineName = Annotated[str | None, typer.Option(metavar="NAME", help="Who counts: {engines} [memory].")]
 Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="The same seed gives the same result.")]
 
@@ -369,14 +373,17 @@ class Learning:
 
 def read_graph(path: Path) -> "Graph":
     """Read a graph that an earlier run wrote."""
+    from ibmap._files import read_whole
     from ibmap._folders import settle
     from ibmap.graph import Graph
 
     settle(path.parent)
     try:
-        return Graph.from_json(path.read_text(encoding="utf-8"))
+        return Graph.from_json(read_whole(path).decode("utf-8"))
     except FileNotFoundError:
         raise RequestError(f"there is no file {str(path)!r}") from None
+    except DataError:  # it is endless
+        raise
     except ValueError as error:
         raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
 
@@ -388,3 +395,4 @@ class OutputOptions:
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write {files} there.")] = None
     force: Force = False
     as_json: Json = False
+    safe_csv: SafeCsv = False

@@ -3,11 +3,26 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ibmap._files import PREFIX, SUFFIX, claimed, refuse_existing
 from ibmap._folders import made, settle
 from ibmap._folders import write_together as write_together
+from ibmap._text import safe_cell
 from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def csv_text(pairs: "pl.DataFrame", safe: bool) -> str:
+    """Return a table of pairs, x and y in its first columns, as CSV; perhaps safe for spreadsheets."""
+    import polars as pl
+
+    if safe:
+        ends = [pl.Series(name, list(map(safe_cell, pairs[name]))) for name in ("x", "y")]
+        pairs = pairs.with_columns(ends)
+    return pairs.write_csv()
 
 
 @contextmanager

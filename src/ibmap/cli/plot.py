@@ -1,7 +1,6 @@
 """``ibmap plot``: a picture of a network, of two, or of how the score rose."""
 
 import io
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,9 +47,9 @@ def plot(
     axes.get_figure().savefig(picture, format=form, dpi=DPI)  # type: ignore[union-attr]
     write_whole(out, picture.getvalue(), overwrite=force)
     if as_json:
-        typer.echo(json.dumps({"out": str(out), **about}, ensure_ascii=False))
+        screen.tell_json({"out": str(out), **about})
     else:
-        typer.echo(f"wrote {out}: {in_words(about)}")
+        screen.tell(f"wrote {out}: {in_words(about)}")
 
 
 def format_of(out: Path) -> str:

@@ -1,12 +1,11 @@
 """``ibmap report``: a page to look at a network and to question it."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ibmap.cli import options, startup
+from ibmap.cli import options, screen, startup
 
 
 def report(
@@ -18,6 +17,7 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", help="The folder of ibmap bootstrap --out [RESULT, if it is there]."),
     ] = None,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -39,11 +39,11 @@ def report(
     known = read_result(result)
     beside = support or (folder if (folder / FILE).is_file() else None)
     found = read_support(beside, known) if beside is not None else None
-    write_report(known, target, support=found, overwrite=force)
+    write_report(known, target, support=found, overwrite=force, safe_csv=safe_csv)
     if as_json:
         about = {"out": str(target), "bytes": target.stat().st_size, "support": found is not None}
-        typer.echo(json.dumps(about, ensure_ascii=False))
+        screen.tell_json(about)
     else:
-        typer.echo(
+        screen.tell(
             f"wrote {target}{', with the support of the edges' if found else ''}: open it in a browser"
         )

@@ -1,6 +1,6 @@
 """``ibmap reproduce``: the paper's experiments, run again."""
 
-import json
+import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import options, output, screen
+from ibmap.cli.groups import LARGEST
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -96,10 +97,15 @@ def settings_from(changes: list[str], study: "Study") -> dict[str, Any]:
             raise RequestError(f"{study.name} has no setting {name!r}; there are {', '.join(study.settings)}")
         kind = type(study.settings[name])
         try:
-            found[name] = kind(text)
+            value = kind(text)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError
         except ValueError:
-            words = {int: "a whole number", float: "a number"}.get(kind, "a word")
+            words = {int: "a whole number", float: "a finite number"}.get(kind, "a word")
             raise RequestError(f"setting {name!r} takes {words}, not {text!r}") from None
+        if isinstance(value, int) and abs(value) > LARGEST and name != "seed":
+            raise RequestError(f"setting {name!r} must be at most {LARGEST:,}")
+        found[name] = value
     return found
 
 
@@ -122,7 +128,7 @@ def list_experiments(as_json: bool) -> None:
             }
             for experiment in found
         ]
-        typer.echo(json.dumps(entries, ensure_ascii=False))
+        screen.tell_json(entries)
         return
     table = screen.plain_table("experiment", "cells", "runs", "claims", "")
     for experiment in found:
@@ -154,7 +160,7 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
             "claims": markdown.judged(experiment, results),
             "files": [str(out / file) for file in files],
         }
-        typer.echo(json.dumps(shown, ensure_ascii=False))
+        screen.tell_json(shown)
     else:
         show(experiment, content, [out / file for file in files])
 
@@ -197,6 +203,6 @@ def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
     if not can_draw():
         sys.stderr.write(f"ibmap: {ADVICE}\n")
     if as_json:
-        typer.echo(json.dumps({"files": [str(file) for file in written]}, ensure_ascii=False))
+        screen.tell_json({"files": [str(file) for file in written]})
     else:
-        typer.echo(f"wrote {page} and {screen.counted(len(files), 'file')} in {beside}")
+        screen.tell(f"wrote {page} and {screen.counted(len(files), 'file')} in {beside}")

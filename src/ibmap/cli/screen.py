@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ibmap._files import encoded
 from ibmap._text import counted as counted
+from ibmap._text import json_line, visible
 from ibmap._text import probability as probability
-from ibmap._text import visible
+from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,6 +39,49 @@ def console(stderr: bool = False) -> "Console":
             return super().render_str(visible(text), **more)
 
     return Plain(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=False, **elsewhere)
+
+
+def tell(text: str) -> None:
+    """Write a line to stdout; names in it do nothing to a terminal."""
+    _to_stdout(visible(text) + "\n")
+
+
+def tell_json(content: Any) -> None:
+    """Write JSON to stdout, on one line."""
+    _to_stdout(json_line(content, sys.stdout.encoding or "ascii") + "\n")
+
+
+def hand_over(text: str) -> None:
+    """Write a file to stdout: the same bytes as to a disk, unless a terminal shows them."""
+    if is_terminal():
+        _to_stdout(visible(text))
+        return
+    with writing():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(encoded(text))
+        sys.stdout.buffer.flush()
+
+
+def is_terminal() -> bool:
+    """Whether stdout is a terminal."""
+    return sys.stdout.isatty()
+
+
+def _to_stdout(text: str) -> None:
+    with writing():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Say what it was that could not be written; a reader that has seen enough is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise RequestError(f"cannot write to stdout: {error.strerror or error}") from None
 
 
 def headline(learned: "Learned") -> str:
@@ -149,8 +194,13 @@ class _Bare:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        self._stream.write(BLANKS.sub("", text))
+        with writing():
+            self._stream.write(BLANKS.sub("", text))
         return len(text)
+
+    def flush(self) -> None:
+        with writing():
+            self._stream.flush()
 
 
 class _Line:

@@ -115,7 +115,7 @@ def _simulate(kind: str, draw: Callable[[], tuple["World", dict[str, Any]]], opt
         stale = [f"data.{form}" for form in FORMATS]  # of an older world
         output.write_together(out, files, overwrite=options.force, stale=stale)
     if options.as_json:
-        typer.echo(text)
+        screen.tell_json(truth)
         return
     graph, console = world.graph, screen.console()
     sizes = screen.counted(graph.n_variables, "variable"), screen.counted(graph.n_edges, "true edge")

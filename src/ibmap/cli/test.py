@@ -1,6 +1,5 @@
 """``ibmap test``: are two variables independent given others?"""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ def answer(
     check_question(x, y, known, engine.schema)
     outcome = ask(engine, chosen, x, y, known)
     if as_json:
-        typer.echo(json.dumps(outcome.to_dict(), ensure_ascii=False))
+        screen.tell_json(outcome.to_dict())
     else:
         console = screen.console()
         console.print(outcome.sentence(), style="bold")

@@ -2,12 +2,12 @@
 
 import csv
 import io
-import os
 import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from ibmap._files import read_at_most
 from ibmap.data.quality import names_like_values
 from ibmap.data.sources import OpenedFile, duplicate_names
 from ibmap.data.text_numbers import MISSING, exact_numbers, without_blanks
@@ -16,7 +16,6 @@ from ibmap.errors import DataError
 SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
 MAX_BYTES = 1 << 32  # of a file, unless the environment variable IBMAP_MAX_BYTES says otherwise
-BLOCK = 1 << 26  # bytes read at a time
 BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -266,7 +265,7 @@ def read_bytes(path: Path) -> bytes:
     """Return what a file holds: Parquet as it is, text without byte order mark, unzipped."""
     try:
         with path.open("rb") as file:
-            raw = _at_most(path, file)
+            raw = read_at_most(path, file, MAX_BYTES)
     except FileNotFoundError:
         raise DataError(f"there is no file {str(path)!r}") from None
     except IsADirectoryError:
@@ -287,30 +286,6 @@ def read_bytes(path: Path) -> bytes:
     return raw
 
 
-def _at_most(path: Path, file: Any) -> bytes:
-    """Return what is left in a file, if it is not endless."""
-    limit = _limit()
-    parts: list[bytes] = []
-    size = 0
-    while part := file.read(min(BLOCK, limit + 1 - size)):
-        parts.append(part)
-        size += len(part)
-        if size > limit:
-            raise DataError(
-                f"{str(path)!r} holds more than {limit:,} bytes: if that is meant, set the environment "
-                "variable IBMAP_MAX_BYTES to a larger number"
-            )
-    return b"".join(parts)
-
-
-def _limit() -> int:
-    """Return how many bytes of a file, unzipped, are read at most."""
-    said = os.environ.get("IBMAP_MAX_BYTES", "")
-    if said and not said.isdecimal():
-        raise DataError(f"IBMAP_MAX_BYTES must be a whole number, not {said!r}")
-    return int(said) if said else MAX_BYTES
-
-
 def _unzipped(path: Path, raw: bytes) -> bytes:
     """Undo gzip, whatever the file is called."""
     if not raw.startswith(GZIP):
@@ -320,7 +295,7 @@ def _unzipped(path: Path, raw: bytes) -> bytes:
 
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            return _at_most(path, file)
+            return read_at_most(path, file, MAX_BYTES)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{str(path)!r} is not a whole gzip file: {error}") from None
 

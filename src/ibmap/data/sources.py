@@ -16,7 +16,7 @@ from ibmap.data.arrays import columns_of
 from ibmap.data.columns import Column, Numeric, column_of
 from ibmap.data.objects import EXACT
 from ibmap.data.schema import unknown_variable
-from ibmap.errors import DataError
+from ibmap.errors import DataError, RequestError
 
 Choose: TypeAlias = Callable[[Sequence[str]], list[int]]  #: from the names of columns to the ones to keep
 
@@ -76,8 +76,10 @@ def chosen(names: Sequence[str], drop: Iterable[str] | None, only: Iterable[str]
     return kept if wanted is None else [i for i in kept if names[i] in wanted]
 
 
-def _names(names: Iterable[str] | None) -> dict[str, None]:
+def _names(names: Any) -> dict[str, None]:
     """Return names without repetitions; a single name counts as one."""
+    if not isinstance(names, Iterable | None):
+        raise RequestError(f"drop and only take names of columns, not {names!r}")
     return dict.fromkeys(map(str, (names,) if isinstance(names, str) else names or ()))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ibmap._files import write_whole
+from ibmap._files import read_whole, write_whole
 from ibmap._random import RandomState, generator
 from ibmap.eda import checks
 from ibmap.eda.conditionals import Conditionals, check_sampling
@@ -202,7 +202,7 @@ class MOA:
     def load(cls, path: Any) -> "MOA":
         """Read what :meth:`save` wrote. As with every pickle, only open files that you trust."""
         try:
-            found = pickle.loads(Path(path).read_bytes())
+            found = pickle.loads(read_whole(Path(path)))
         except OSError as error:
             raise RequestError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
         except Exception as error:  # a pickle that is damaged can raise anything

@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ibmap._files import write_whole
+from ibmap._files import read_whole, write_whole
 from ibmap._folders import settle
 from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange import adjacency, dot, edges, gexf, graphml, json_text
@@ -84,7 +84,7 @@ def read(path: str | PathLike[str], format: str | None = None) -> Network:
     name = format_of(path, format)
     settle(Path(path).parent)
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = read_whole(Path(path)).decode("utf-8-sig")
     except FileNotFoundError:
         raise RequestError(f"there is no file {str(path)!r}") from None
     except UnicodeDecodeError:

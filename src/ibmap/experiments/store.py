@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ibmap import __version__
+from ibmap._files import read_whole
 from ibmap.errors import DataError, RequestError
 from ibmap.experiments.experiment import Study
 from ibmap.experiments.results import Row, Value
@@ -40,7 +41,7 @@ def path_of(folder: Path, study: Study) -> Path:
 def read(path: Path) -> Content | None:
     """Read a file of rows; None if there is none, or nothing complete in it. Nothing is changed."""
     try:
-        raw = path.read_bytes()
+        raw = read_whole(path)
     except FileNotFoundError:
         return None
     lines = raw.split(b"\n")

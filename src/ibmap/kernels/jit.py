@@ -1,10 +1,7 @@
 """One way to compile a kernel: serial, free of the GIL, cached on disk where the disk allows it."""
 
-import hashlib
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numba
@@ -15,6 +12,15 @@ from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import intrinsic
+
+from ibmap.errors import RequestError
+from ibmap.kernels.cache import code_cache
+
+if numba.config.DISABLE_JIT:
+    raise RequestError(
+        "kernels call functions by their address, and so cannot run without the compiler: "
+        "unset the environment variable NUMBA_DISABLE_JIT"
+    )
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,28 +46,9 @@ def allocating_kernel(function: F) -> F:
 def _compiled(function: F, **more: Any) -> F:
     """Compile on the first call; keep the machine code on disk if a cache folder is writable."""
     options = {"no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler, **_OPTIONS, **more}
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # numba finds no writable place for its cache
-        return numba.njit(**options)(function)
-    _stamp(compiled._cache._cache_file)
+    compiled = numba.njit(**options)(function)
+    compiled._cache = code_cache(function)
     return compiled
-
-
-def _stamp(cache_file: Any) -> None:
-    """Have code on disk stamped with all kernels: numba looks only at the file of the function itself.
-
-    Code of an older version may name records that are gone, and cannot even be read: there is none then.
-    """
-    load = cache_file._load_index
-
-    def load_index() -> Any:
-        try:
-            return load()
-        except (AttributeError, ImportError, TypeError, ValueError):
-            return {}
-
-    cache_file._source_stamp, cache_file._load_index = _source_stamp(), load_index
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -178,9 +165,7 @@ class ByAddress:
         self._compiled = _Callback(
             self._function, signature, {}, {"_nrt": False, **_OPTIONS}, _KernelCompiler
         )
-        with suppress(RuntimeError):  # numba finds no writable place for its cache
-            self._compiled.enable_caching()
-            _stamp(self._compiled._cache._cache_file)
+        self._compiled._cache = code_cache(self._function)
         self._compiled.compile()
         return int(self._compiled.address)
 
@@ -204,12 +189,3 @@ def caller(signature: Any) -> Any:
         return signature.return_type(types.intp, types.StarArgTuple(numbers)), generate
 
     return call
-
-
-@cache
-def _source_stamp() -> str:
-    """Digest of this package: a change in any kernel makes all compiled code stale, and nothing else does."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._files import write_whole
+from ibmap._files import read_whole, write_whole
 from ibmap.data import Schema
 from ibmap.errors import DataError, DataWarning, RequestError
 from ibmap.results.learned import Step
@@ -119,9 +119,11 @@ def fingerprint(schema: Schema, provenance: Provenance, *more: Any) -> str:
 def _read(path: Path, fingerprint: str, n: int) -> dict[str, Any] | None:
     """Return what an earlier run has saved; None if there is no file."""
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        found: Any = json.loads(read_whole(path).decode("utf-8"))
     except FileNotFoundError:
         return None
+    except DataError:  # it is endless
+        raise
     except (ValueError, RecursionError):
         found = None
     except IsADirectoryError:

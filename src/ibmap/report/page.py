@@ -36,7 +36,12 @@ def require_bokeh() -> None:
 
 
 def write_report(
-    source: Any, path: str | PathLike[str], *, support: Any = None, overwrite: bool = False
+    source: Any,
+    path: str | PathLike[str],
+    *,
+    support: Any = None,
+    overwrite: bool = False,
+    safe_csv: bool = False,
 ) -> None:
     """Write the report of a learned network: one page of HTML that opens offline.
 
@@ -51,19 +56,22 @@ def write_report(
         --out``: the frequency of each edge is shown beside its posterior.
     overwrite : bool
         Whether a file that is there may be replaced.
+    safe_csv : bool
+        Whether the table that the page saves has ``'`` before names that a spreadsheet takes for formulas.
     """
     refuse_existing(Path(path), overwrite=overwrite)
     result = as_result(source)
-    write_whole(Path(path), report_text(result, as_support(support, result)), overwrite=overwrite)
+    text = report_text(result, as_support(support, result), safe_csv=safe_csv)
+    write_whole(Path(path), text, overwrite=overwrite)
 
 
-def report_text(result: Result, support: Support | None = None) -> str:
+def report_text(result: Result, support: Support | None = None, *, safe_csv: bool = False) -> str:
     """Return the page as text."""
     require_bokeh()
     from ibmap.report.figures import figures
 
     graph = result.learned.graph
-    content = page_content(result, support)
+    content = {**page_content(result, support), "safe_csv": safe_csv}
     shown = sum(content["pairs"]["edge"])
     text: str = _template().render(
         title=f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ibmap import __version__
+from ibmap._files import read_whole
 from ibmap._folders import settle
 from ibmap.engines import Engine, Questions, Source, as_engine, ask
 from ibmap.errors import DataError, IbmapError, RequestError
@@ -136,7 +137,7 @@ def read_json(
     settle(file.parent)
     other = DataError(f"{str(file)!r} is not {kind}: ibmap {verb} --out DIR writes {name}")
     try:
-        content = file.read_bytes()
+        content = read_whole(file)
     except FileNotFoundError:
         raise RequestError(f"there is no file {str(file)!r}: ibmap {verb} --out DIR writes one") from None
     if not content.lstrip().startswith(b"{"):
@@ -173,8 +174,7 @@ def result_of(found: dict[str, Any]) -> Result:
     for key, kind in (("data", dict), ("provenance", dict), ("levels", dict), ("near_misses", list)):
         if not isinstance(found[key], kind):
             raise DataError(f"{key} is not a {kind.__name__}")
-    if len(found["counts"]) != graph.n_edges:
-        raise DataError("there must be counts for every edge")
+    _check_fields(found, network)
     learned = Learned(
         graph,
         Provenance.from_dict(found["provenance"], graph.names),
@@ -192,6 +192,29 @@ def result_of(found: dict[str, Any]) -> Result:
         rivals=_rivals(found.get("rivals")),
     )
     return Result(learned, found)
+
+
+def _check_fields(found: dict[str, Any], network: Network) -> None:
+    """Refuse what would only be noticed when somebody shows it."""
+    counts, made_with = found["counts"], found.get("made_with", {})
+    if not isinstance(counts, list) or len(counts) != network.graph.n_edges:
+        raise DataError("there must be counts for every edge")
+    if not all(table is None or _is_table(table) for table in counts):
+        raise DataError("counts must be tables of whole numbers")
+    if not all(isinstance(level, str) for levels in found["levels"].values() for level in list(levels)):
+        raise DataError("levels must be lists of words")
+    if not isinstance(made_with, dict):
+        raise DataError("made_with is not a dict")
+    for part in found["provenance"].values():
+        if isinstance(part, dict) and not isinstance(part.get("options", {}), dict):
+            raise DataError("options are not a dict")
+    logs = [numbers[name] for numbers in network.numbers for name in POSTERIORS[1:] if name in numbers]
+    if any(value > 1e-6 for value in logs):
+        raise DataError("a log posterior is above zero")
+
+
+def _is_table(table: Any) -> bool:
+    return all(type(count) is int and 0 <= count < 1 << 63 for row in table for count in row)
 
 
 def _provenance_of_version_1(found: dict[str, Any]) -> dict[str, Any]:

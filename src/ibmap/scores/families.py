@@ -177,7 +177,10 @@ def log_prior_odds(n: int, expected_neighbours: float, prior: ArrayLike | None =
     usual = log(share) - log(1 - share)
     if prior is None:
         return np.array([[usual]])
-    values = np.asarray(prior, np.float64)
+    try:
+        values = np.asarray(prior, np.float64)
+    except (TypeError, ValueError):
+        raise RequestError("prior must be a number or a matrix of numbers") from None
     if values.ndim == 0:
         values = np.full((n, n), float(values))
     if values.shape != (n, n):
