@@ -89,7 +89,9 @@ def task(name: str, rows: int, seed: int, wanted: list[str]) -> list[dict[str, o
     return list(measured(world, rows, seed, wanted))
 
 
-def tasks(seeds: tuple[int, ...], only: str, most: int) -> Iterator[tuple[str, int, int, list[str]]]:
+def tasks(
+    seeds: tuple[int, ...], only: str, most: int, chosen: list[str] | None
+) -> Iterator[tuple[str, int, int, list[str]]]:
     """What is left to do."""
     finished = done()
     for world in worlds():
@@ -101,6 +103,7 @@ def tasks(seeds: tuple[int, ...], only: str, most: int) -> Iterator[tuple[str, i
                     method.name
                     for method in methods()
                     if world.n <= method.most_variables
+                    and (chosen is None or method.name in chosen)
                     and (world.name, str(rows), str(seed), method.name) not in finished
                 ]
                 if wanted:
@@ -113,6 +116,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="worlds whose name holds this")
     parser.add_argument("--most", type=int, default=500, help="variables")
     parser.add_argument("--seeds", type=int, nargs="*", default=SEEDS)
+    parser.add_argument("--methods", nargs="*", help="only these")
     parser.add_argument("--page", action="store_true", help="only write the page")
     given = parser.parse_args()
     if not given.page:
@@ -121,7 +125,7 @@ def main() -> None:
             writer = csv.DictWriter(file, COLUMNS)
             if new:
                 writer.writeheader()
-            left = list(tasks(tuple(given.seeds), given.only, given.most))
+            left = list(tasks(tuple(given.seeds), given.only, given.most, given.methods))
             for k, future in enumerate(as_completed([pool.submit(task, *one) for one in left]), start=1):
                 writer.writerows(future.result())
                 file.flush()

@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import polars as pl
 
-from ibmap import IBMAP
+from ibmap import EvidenceMAP
 
 
-def survey(rows: int = 1000, seed: int = 0) -> pl.DataFrame:
+def survey(rows: int = 2000, seed: int = 0) -> pl.DataFrame:
     """Age moves smoking, smoking moves cough, cough moves tea; nothing else is connected."""
     rng = np.random.default_rng(seed)
     age = rng.choice(["young", "middle", "old"], size=rows)
@@ -26,7 +26,7 @@ def main() -> None:
     table = survey()
     if sys.argv[1:]:
         table.write_csv(sys.argv[1])
-    net = IBMAP().fit(table)
+    net = EvidenceMAP().fit(table)
     print(net)  # what was learned, from what, how
     print()
     print("edges:", net.graph_.edges)

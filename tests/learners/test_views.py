@@ -10,7 +10,7 @@ from ibmap.data import CategoricalData, load
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
 from ibmap.learners import evidence_map, explain
-from ibmap.learners.views import matrix_of, predicted
+from ibmap.learners.views import matrix_of, more_than_main_effects, predicted
 from ibmap.report import write_report
 from ibmap.results.result_file import result_of_learned, result_text
 from ibmap.scores.directed import arc_odds, directed_score
@@ -107,10 +107,11 @@ def test_the_score_of_a_directed_view_has_its_prior() -> None:
 
 
 def test_what_counts_as_more_than_main_effects() -> None:
-    fit = predicted(evidence_map(DATA, view="undirected"), MemoryEngine(DATA))
-    assert {DATA.names[x][0] for x in np.flatnonzero(fit.mixed)} <= {"a", "b", "c"}
-    assert fit.mixed.sum() >= 4
-    assert (fit.logs < 0).all()
+    learned = evidence_map(DATA, view="undirected")
+    mixed = more_than_main_effects(learned, MemoryEngine(DATA))
+    assert {DATA.names[x][0] for x in np.flatnonzero(mixed)} <= {"a", "b", "c"}
+    assert mixed.sum() >= 2
+    assert (predicted(learned, MemoryEngine(DATA)) < 0).all()
 
 
 def test_stopped_searches_compare_nothing() -> None:

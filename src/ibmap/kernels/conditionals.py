@@ -53,6 +53,8 @@ def loglinear_rows(
 ) -> None:
     """Answer a batch of rows: t of every table, t of every member, and the log evidence of every question.
 
+    Variables with many levels are left to ``large_rows``.
+
     ``keys`` are the levels of the given variables in every slice, ``sets`` slice, level of x and rows of
     every set, as an engine answers; the precisions are those of the prior of intercepts and of effects. For
     ``strong`` see ``evidence_inside``.
@@ -63,25 +65,10 @@ def loglinear_rows(
         n_slices = slice_start[q + 1] - slice_start[q]
         code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
         first_key += members.size * n_slices
+        if is_large(levels, x):
+            continue
         counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
         design = design_of(code, levels, members)
-        if is_large(levels, x):
-            values[q] = large_row(
-                code,
-                design,
-                counts,
-                levels,
-                members,
-                y[y_start[q] : y_start[q + 1]],
-                start[y_start[q] : y_start[q + 1] + 1],
-                cells,
-                of_intercept,
-                of_effect,
-                strong,
-                outside[y_start[q] : y_start[q + 1]],
-                inside[given_start[q] : given_start[q + 1]],
-            )
-            continue
         n_effects, width = levels[x] - 1, design.shape[1]
         precision = precision_of(n_effects, width, of_intercept, of_effect)
         theta, share = np.zeros(precision.size), np.empty((n_slices, levels[x]))
@@ -102,6 +89,52 @@ def loglinear_rows(
 
 
 @allocating_kernel
+def large_rows(
+    levels: Ints,
+    xs: Ints,
+    y: Ints,
+    y_start: Ints,
+    given: Ints,
+    given_start: Ints,
+    slice_start: Ints,
+    keys: Ints,
+    set_start: Ints,
+    sets: Ints,
+    start: Ints,
+    cells: Ints,
+    of_intercept: float,
+    of_effect: float,
+    strong: float,
+    outside: Floats,
+    inside: Floats,
+    values: Floats,
+) -> None:
+    """The same for the variables with many levels, and for no others."""
+    first_key = 0
+    for q in range(xs.size):
+        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
+        n_slices = slice_start[q + 1] - slice_start[q]
+        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
+        first_key += members.size * n_slices
+        if is_large(levels, x):
+            values[q] = large_row(
+                code,
+                design_of(code, levels, members),
+                counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets),
+                levels,
+                members,
+                y[y_start[q] : y_start[q + 1]],
+                start[y_start[q] : y_start[q + 1] + 1],
+                cells,
+                of_intercept,
+                of_effect,
+                strong,
+                outside[y_start[q] : y_start[q + 1]],
+                inside[given_start[q] : given_start[q + 1]],
+            )
+
+
+@allocating_kernel
 def loglinear_left_out(
     levels: Ints,
     xs: Ints,
@@ -115,20 +148,20 @@ def loglinear_left_out(
     of_effect: float,
     out: Floats,
 ) -> None:
-    """Log likelihood at the mode, less Σ_i (1 - Λ_ii H⁻¹_ii): what the data and not the prior have set."""
+    """Log likelihood at the mode, less Σ_i (1 - Λ_ii H⁻¹_ii): what the data and not the prior have set.
+
+    Variables with many levels are left to ``large_left_out``.
+    """
     first_key = 0
     for q in range(xs.size):
         x, members = xs[q], given[given_start[q] : given_start[q + 1]]
         n_slices = slice_start[q + 1] - slice_start[q]
         code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
         first_key += members.size * n_slices
+        if is_large(levels, x):
+            continue
         counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
         design = design_of(code, levels, members)
-        if is_large(levels, x):
-            out[q] = large_left_out(
-                code, design, counts, columns_of(levels, members), of_intercept, of_effect
-            )
-            continue
         precision = precision_of(levels[x] - 1, design.shape[1], of_intercept, of_effect)
         size = precision.size
         theta, share = np.zeros(size), np.empty((n_slices, levels[x]))
@@ -147,8 +180,35 @@ def loglinear_left_out(
             out[q] -= 1.0 - precision[i] * inverse
 
 
-@allocating_part
+@allocating_kernel
 def large_left_out(
+    levels: Ints,
+    xs: Ints,
+    given: Ints,
+    given_start: Ints,
+    slice_start: Ints,
+    keys: Ints,
+    set_start: Ints,
+    sets: Ints,
+    of_intercept: float,
+    of_effect: float,
+    out: Floats,
+) -> None:
+    """The same for the variables with many levels, and for no others."""
+    first_key = 0
+    for q in range(xs.size):
+        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
+        n_slices = slice_start[q + 1] - slice_start[q]
+        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
+        first_key += members.size * n_slices
+        if is_large(levels, x):
+            counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
+            design, first = design_of(code, levels, members), columns_of(levels, members)
+            out[q] = one_left_out(code, design, counts, first, of_intercept, of_effect)
+
+
+@allocating_part
+def one_left_out(
     code: IntTable,
     design: FloatTable,
     counts: FloatTable,
@@ -156,7 +216,7 @@ def large_left_out(
     of_intercept: float,
     of_effect: float,
 ) -> float:
-    """The same for a variable with many levels."""
+    """Log likelihood at the mode of a model with many levels, less what the data have set."""
     q, width = counts.shape[1] - 1, design.shape[1]
     precision = np.full(width, of_effect)
     precision[0] = of_intercept

@@ -11,7 +11,8 @@ import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, ask
-from ibmap.kernels.conditionals import loglinear_left_out
+from ibmap.kernels.conditionals import large_left_out, loglinear_left_out
+from ibmap.scores.pairwise import loglinear_kernels
 
 AT_ONCE = 1 << 22  #: rows times variables of a trip, at most
 DENSE = 1 << 20  #: combinations of levels that are counted without looking which of them occur
@@ -42,12 +43,13 @@ def pairwise_left_out(engine: Engine, blankets: Sequence[Ints], precision: float
         tables = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs]))
         asked, slices = tables.answered()
         found = np.empty(len(xs))
-        loglinear_left_out(
-            np.array(tables.levels),
-            *(asked.x, asked.given, asked.given_start),
-            *(slices.start, slices.keys, slices.set_start, slices.sets),
-            *(VAGUE, precision, found),
-        )
+        for answer in loglinear_kernels(tables.levels, loglinear_left_out, large_left_out):
+            answer(
+                np.array(tables.levels),
+                *(asked.x, asked.given, asked.given_start),
+                *(slices.start, slices.keys, slices.set_start, slices.sets),
+                *(VAGUE, precision, found),
+            )
         rows = np.add.reduceat(np.append(slices.sets[2], 0), slices.set_start[:-1])
         out[xs] = found * _scale(engine, np.where(np.diff(slices.set_start), rows, 0))
     return out

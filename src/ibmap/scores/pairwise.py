@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._types import Ints
 from ibmap.engines import Engine, MemoryEngine, Tables
-from ibmap.kernels.conditionals import loglinear_rows
+from ibmap.kernels.conditionals import LARGE, large_rows, loglinear_rows
 from ibmap.scores.binary import VAGUE, BinaryRows
 from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows
@@ -66,15 +67,22 @@ class Pairwise:
         asked, slices = tables.answered()
         outside, inside = np.empty(len(tables)), np.empty(len(asked.given))
         values = np.empty(len(asked))
-        loglinear_rows(
-            np.array(tables.levels),
-            *(asked.x, asked.y, asked.y_start, asked.given, asked.given_start),
-            *(slices.start, slices.keys, slices.set_start, slices.sets),
-            *(tables.start, tables.cells),
-            *(VAGUE, self.precision, strong),
-            *(outside, inside, values),
-        )
+        for answer in loglinear_kernels(tables.levels, loglinear_rows, large_rows):
+            answer(
+                np.array(tables.levels),
+                *(asked.x, asked.y, asked.y_start, asked.given, asked.given_start),
+                *(slices.start, slices.keys, slices.set_start, slices.sets),
+                *(tables.start, tables.cells),
+                *(VAGUE, self.precision, strong),
+                *(outside, inside, values),
+            )
         evidence = np.zeros((len(asked), len(tables.levels)))
         evidence[asked.of_table, asked.y] = outside
         evidence[np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given] = inside
         return Rows(evidence, values)
+
+
+def loglinear_kernels(levels: Ints, usual: Any, large: Any) -> tuple[Any, ...]:
+    """Return the kernels that a table needs: that for models with many levels only if it has some."""
+    q = np.asarray(levels) - 1
+    return (usual, large) if q.max(initial=0) ** 2 > LARGE else (usual,)
