@@ -1,8 +1,12 @@
 """Picking variables and pairs in the report: by mouse, finger and keyboard."""
 
+import numpy as np
 import pytest
 
 from ibmap._text import probability
+from ibmap.data import load
+from ibmap.learners import evidence_map
+from ibmap.results.result_file import result_of_learned
 
 
 def test_a_click_on_a_variable_shows_its_blanket(show, chain):
@@ -34,6 +38,29 @@ def test_a_click_on_an_edge_shows_its_counts_and_the_ascent_that_added_it(show, 
     assert shown == [str(n) for row in counts for n in row]
     report.page.keyboard.press("Escape")
     assert report.panel().startswith("Pick something")
+
+
+def test_an_edge_names_what_could_be_in_its_place(show):
+    data = near_copies()
+    learned = evidence_map(data)
+    (edge,) = [edge for edge in learned.graph.edges if "b" in edge]
+    (stays, comes, _), *_ = learned.stand_ins(*edge)
+    report = show(result_of_learned(learned, data))
+    k = report.js(
+        "(names) => pairs.x.findIndex((x, k) => [x, pairs.y[k]].every((v) => names.includes(data.names[v])))",
+        list(edge),
+    )
+    report.js("(k) => pick('pair', k)", k)
+    assert f"Or, in its place: {stays} – {comes}." in report.panel()
+    assert "A posterior counts the networks in which" in report.page.content()
+
+
+def near_copies():
+    """b is a noisy effect of a, and c nearly a copy of a: who is adjacent to b is uncertain."""
+    rng = np.random.default_rng(5)
+    a = rng.integers(2, size=300)
+    c, b = (np.where(rng.random(300) < share, 1 - a, a) for share in (0.03, 0.3))
+    return load({"a": a, "b": b, "c": c, "d": rng.integers(2, size=300)})
 
 
 def test_a_click_beside_everything_clears_the_panel(show, chain):

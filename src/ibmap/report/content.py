@@ -21,8 +21,9 @@ LEAST = -1e300  #: stands for the log of zero, which JSON does not know
 def page_content(result: Result, support: Support | None = None) -> dict[str, Any]:
     """Return everything that the page needs, as JSON can hold it.
 
-    Pairs are lists of columns (``x``, ``y``, ``edge``, ``xy``, ``yx``, ``support``, ``counts``): edges
-    first, then near misses, each by falling posterior. ``xy`` is the log posterior of an edge seen from x.
+    Pairs are lists of columns (``x``, ``y``, ``edge``, ``xy``, ``yx``, ``support``, ``counts``; ``rivals``:
+    pairs that could stand in): edges first, then near misses, each by falling posterior. ``xy`` is the log
+    posterior of an edge seen from x.
     """
     graph = result.learned.graph
     return {
@@ -60,6 +61,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
         ("learner", learned.learner),
+        *([("posterior", learned.posterior_in_words)] if learned.posterior_in_words else []),
         *([("view", learned.view_in_words)] if learned.view_in_words else []),
         *_parts(found["provenance"]),
         ("work", _work(result)),
@@ -125,8 +127,15 @@ def _pairs(result: Result, frequencies: Mapping[tuple[str, str], float]) -> dict
         "xy": [_finite(log) for log in table.log_posteriors[rows, 0].tolist()],
         "yx": [_finite(log) for log in table.log_posteriors[rows, 1].tolist()],
         "counts": counts + [None] * n_missed,
+        "rivals": [_stand_ins(result, names[i], names[j]) for i, j in ends],
         "support": [frequencies.get((names[i], names[j]), 0.0 if frequencies else None) for i, j in ends],
     }
+
+
+def _stand_ins(result: Result, x: str, y: str) -> list[list[int]]:
+    """Return the pairs that could as well be adjacent in place of an edge, as indices."""
+    index = result.learned.graph.index
+    return [[index(stays), index(comes)] for stays, comes, _ in result.learned.stand_ins(x, y)]
 
 
 def _finite(log_p: float) -> float | None:

@@ -121,6 +121,7 @@ function aboutPair(k) {
     ),
     posterior === null ? null : element("p", {}, ...view(k, x, y)),
     posterior === null ? null : element("p", {}, ...view(k, y, x)),
+    ...standIns(k),
     ...ascents(k).map((line) => element("p", {}, line)),
     pairs.support[k] === null
       ? null
@@ -145,6 +146,13 @@ function view(k, i, j) {
   ];
 }
 
+/** Which pairs could as well be adjacent in place of this one. */
+function standIns(k) {
+  return pairs.rivals[k].map(([stays, comes]) =>
+    element("p", {}, "Or, in its place: ", named(stays), " – ", named(comes), "."),
+  );
+}
+
 function ascents(k) {
   const same = ([x, y]) => (x === pairs.x[k] && y === pairs.y[k]) || (x === pairs.y[k] && y === pairs.x[k]);
   const told = ["required", "forbidden"]
@@ -154,7 +162,7 @@ function ascents(k) {
   const lines = data.steps.flatMap((step, n) =>
     same(step)
       ? [
-          `Ascent ${n + 1} of ${data.steps.length} ${step[2] ? "added" : "removed"} it: the score rose by ${step[3].toPrecision(4)} to ${step[4].toPrecision(6)}.`,
+          `Ascent ${n + 1} of ${data.steps.length} ${step[2] ? "added" : "removed"} it: the score ${step[3] < 0 ? "fell" : "rose"} by ${Math.abs(step[3]).toPrecision(4)} to ${step[4].toPrecision(6)}.`,
         ]
       : [],
   );
