@@ -28,6 +28,7 @@ def result(ibmap, odd, tmp_path):
 def process(*arguments, encoding="utf-8", **more):
     command = [sys.executable, "-m", "ibmap.cli", *map(str, arguments)]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    environment.pop("PYTHONUNBUFFERED", None)  # what is left in a buffer must not come back at the end
     return subprocess.run(command, env=environment, stderr=subprocess.PIPE, check=False, **more)
 
 

@@ -23,6 +23,7 @@ from ibmap.cli.optimize import optimize
 from ibmap.cli.plot import plot
 from ibmap.cli.report import report
 from ibmap.cli.reproduce import reproduce
+from ibmap.cli.screen import give_up_stdout
 from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
 from ibmap.errors import DataWarning, IbmapError
@@ -64,6 +65,7 @@ class Verbs(TyperGroup):
         except BrokenPipeError:
             raise
         except OSError as error:  # help, or the version
+            give_up_stdout()
             say("error", f"cannot write to stdout: {error.strerror or error}")
             sys.exit(1)
 

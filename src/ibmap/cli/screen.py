@@ -1,10 +1,11 @@
 """What people see: numbers in words, a table of edges, a line that moves while they wait."""
 
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -81,7 +82,14 @@ def writing() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        give_up_stdout()
         raise RequestError(f"cannot write to stdout: {error.strerror or error}") from None
+
+
+def give_up_stdout() -> None:
+    """Let go of what could not be written: Python would try it again when it ends, and exit with 120."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def headline(learned: "Learned") -> str:
