@@ -20,7 +20,8 @@ def test_every_example_is_known():
 
 
 @pytest.mark.parametrize("name", SAYS)
-def test_example(name, capsys):
+def test_example(name, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", [name])  # what pytest was given is not for the example
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     assert SAYS[name] in capsys.readouterr().out
     assert len((EXAMPLES / name).read_text().splitlines()) < 60

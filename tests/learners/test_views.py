@@ -10,8 +10,9 @@ from ibmap.data import CategoricalData, load
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
 from ibmap.learners import evidence_map, explain
-from ibmap.learners.views import matrix_of, more_than_main_effects, predicted
+from ibmap.learners.views import more_than_main_effects, predicted
 from ibmap.report import write_report
+from ibmap.results.directed import arcs_of
 from ibmap.results.result_file import result_of_learned, result_text
 from ibmap.scores.directed import arc_odds, directed_score
 from tests.engines.partitioned import ENGINES
@@ -98,7 +99,7 @@ def test_the_score_of_a_directed_view_has_its_prior() -> None:
     by: Any = learned.provenance.score
     score = directed_score("bdeu", MemoryEngine(DATA), 1.0)
     score.prior_odds = arc_odds(score.n, by.expected_neighbours, by.prior)
-    arcs = matrix_of(learned)
+    arcs = arcs_of(learned)
     assert learned.score == pytest.approx(score.total([np.flatnonzero(row) for row in arcs]), rel=1e-9)
     plain = directed_score("bdeu", MemoryEngine(DATA), 1.0)
     assert score.row(2, np.array([0])) == pytest.approx(

@@ -1,8 +1,9 @@
 """What an engine answers: contingency tables as lists of observed cells, which add up over partitions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,16 @@ class Slices:
     def keys(self) -> Ints:
         """Levels of the given variables in every slice, one slice after the other."""
         return self.find_keys()
+
+
+class Answered(NamedTuple):
+    """What was answered to one question, as parts of what was answered to all."""
+
+    x: int
+    given: slice  #: of ``questions.given``
+    tables: slice  #: of ``questions.y``, and of the tables
+    sets: slice  #: of ``slices.sets``
+    keys: Ints  #: (slices, given): levels of the given variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +160,17 @@ class Tables:
 
     def __add__(self, other: "Tables") -> "Tables":
         return add_tables([self, other])
+
+    def one_by_one(self) -> Iterator["Answered"]:
+        """Yield what was answered to every question, for those who look at one after the other."""
+        asked, slices = self.answered()
+        first_key, ends = 0, (asked.given_start, asked.y_start, slices.set_start)
+        for q, x in enumerate(asked.x.tolist()):
+            given, ys, sets = (slice(int(end[q]), int(end[q + 1])) for end in ends)
+            shape = int(slices.start[q + 1] - slices.start[q]), given.stop - given.start
+            last_key = first_key + shape[0] * shape[1]
+            yield Answered(x, given, ys, sets, slices.keys[first_key:last_key].reshape(shape))
+            first_key = last_key
 
     def answered(self) -> tuple[Questions, Slices]:
         """Return the questions and the slices behind the tables, if they are not margins of others."""

@@ -46,6 +46,19 @@ def solve_upper(factor: FloatTable, n: int, vector: Floats) -> None:
 
 
 @inline
+def diagonal_of_inverse(factor: FloatTable, n: int, i: int, unit: Floats) -> float:
+    """Return an entry on the diagonal of (L Lᵀ)⁻¹; ``unit`` is scratch."""
+    for j in range(n):
+        unit[j] = 0.0
+    unit[i] = 1.0
+    solve_lower(factor, n, unit)
+    total = 0.0
+    for j in range(n):
+        total += unit[j] * unit[j]
+    return total
+
+
+@inline
 def eigen(matrix: FloatTable, vectors: FloatTable, values: Floats) -> None:
     """Eigenvectors (columns) and eigenvalues of a symmetric matrix, by Jacobi's rotations; it is used up."""
     n = values.size

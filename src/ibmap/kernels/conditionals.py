@@ -1,10 +1,15 @@
-"""Log-linear conditionals for a batch of questions, as an engine answers them."""
+"""Log-linear conditionals of one variable, from the slices of its blanket: evidence, and left-out rows.
+
+``code`` has the levels of the members of the blanket in every slice; ``sets`` has slice, level of x and
+rows of every set, as an engine answers, and those from ``begin`` to ``end`` are of this question. The
+precisions are those of the prior of intercepts and of effects. For ``strong`` see ``evidence_inside``.
+"""
 
 import numpy as np
 
-from ibmap.kernels.cholesky import solve_lower
-from ibmap.kernels.jit import allocating_kernel, allocating_part, inline
-from ibmap.kernels.large_loglinear import fit_large, large_row
+from ibmap.kernels.cholesky import diagonal_of_inverse
+from ibmap.kernels.jit import allocating_kernel
+from ibmap.kernels.large_loglinear import fit_large, large_inside, large_outside, large_without
 from ibmap.kernels.large_sums import columns_of, height
 from ibmap.kernels.loglinear import (
     counts_of,
@@ -16,210 +21,128 @@ from ibmap.kernels.loglinear import (
     moments_of,
     precision_of,
 )
-from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
-
-LARGE = 24  #: parameters of the largest effect that x could have, beyond which its model is approximated
-
-
-@inline
-def is_large(levels: Ints, x: int) -> bool:
-    """Whether the model of x is approximated: whatever its blanket, so that evidence can be compared."""
-    most = np.int64(1)
-    for r in levels:
-        most = max(most, r)
-    return (levels[x] - 1) * (most - 1) > LARGE
+from ibmap.kernels.records import Floats, Ints, IntTable
 
 
 @allocating_kernel
-def loglinear_rows(
+def loglinear_row(
     levels: Ints,
-    xs: Ints,
-    y: Ints,
-    y_start: Ints,
-    given: Ints,
-    given_start: Ints,
-    slice_start: Ints,
-    keys: Ints,
-    set_start: Ints,
-    sets: Ints,
-    start: Ints,
-    cells: Ints,
+    x: int,
+    members: Ints,
+    code: IntTable,
+    sets: IntTable,
+    begin: int,
+    end: int,
     of_intercept: float,
     of_effect: float,
     strong: float,
+    ys: Ints,
+    start: Ints,
+    cells: IntTable,
     outside: Floats,
     inside: Floats,
-    values: Floats,
-) -> None:
-    """Answer a batch of rows: t of every table, t of every member, and the log evidence of every question.
-
-    Variables with many levels are left to ``large_rows``.
-
-    ``keys`` are the levels of the given variables in every slice, ``sets`` slice, level of x and rows of
-    every set, as an engine answers; the precisions are those of the prior of intercepts and of effects. For
-    ``strong`` see ``evidence_inside``.
-    """
-    first_key = 0
-    for q in range(xs.size):
-        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
-        n_slices = slice_start[q + 1] - slice_start[q]
-        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
-        first_key += members.size * n_slices
-        if is_large(levels, x):
-            continue
-        counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
-        design = design_of(code, levels, members)
-        n_effects, width = levels[x] - 1, design.shape[1]
-        precision = precision_of(n_effects, width, of_intercept, of_effect)
-        theta, share = np.zeros(precision.size), np.empty((n_slices, levels[x]))
-        factor = np.empty((precision.size, precision.size))
-        values[q] = fit(design, counts, precision, theta, share, factor)
-        mean, spread = moments_of(share)
-        at = 1
-        for j in range(members.size):
-            r = levels[members[j]] - 1
-            inside[given_start[q] + j] = evidence_inside(
-                design, counts, values[q], precision, theta, factor, at, r, strong
-            )
-            at += r
-        for t in range(y_start[q], y_start[q + 1]):
-            outside[t] = evidence_outside(
-                design, mean, spread, factor, levels[y[t]], of_effect, cells, start[t], start[t + 1]
-            )
+) -> float:
+    """Fill t of every table and of every member; return the log evidence."""
+    counts, design = counts_of(levels[x], code.shape[0], begin, end, sets), design_of(code, levels, members)
+    precision = precision_of(levels[x] - 1, design.shape[1], of_intercept, of_effect)
+    theta, share = np.zeros(precision.size), np.empty(counts.shape)
+    factor = np.empty((precision.size, precision.size))
+    value = fit(design, counts, precision, theta, share, factor)
+    mean, spread = moments_of(share)
+    at = 1
+    for j in range(members.size):
+        r = levels[members[j]] - 1
+        inside[j] = evidence_inside(design, counts, value, precision, theta, factor, at, r, strong)
+        at += r
+    for t in range(ys.size):
+        outside[t] = evidence_outside(
+            design, mean, spread, factor, levels[ys[t]], of_effect, cells, start[t], start[t + 1]
+        )
+    return value
 
 
 @allocating_kernel
-def large_rows(
+def large_row(
     levels: Ints,
-    xs: Ints,
-    y: Ints,
-    y_start: Ints,
-    given: Ints,
-    given_start: Ints,
-    slice_start: Ints,
-    keys: Ints,
-    set_start: Ints,
-    sets: Ints,
-    start: Ints,
-    cells: Ints,
+    x: int,
+    members: Ints,
+    code: IntTable,
+    sets: IntTable,
+    begin: int,
+    end: int,
     of_intercept: float,
     of_effect: float,
     strong: float,
+    ys: Ints,
+    start: Ints,
+    cells: IntTable,
     outside: Floats,
     inside: Floats,
-    values: Floats,
-) -> None:
-    """The same for the variables with many levels, and for no others."""
-    first_key = 0
-    for q in range(xs.size):
-        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
-        n_slices = slice_start[q + 1] - slice_start[q]
-        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
-        first_key += members.size * n_slices
-        if is_large(levels, x):
-            values[q] = large_row(
-                code,
-                design_of(code, levels, members),
-                counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets),
-                levels,
-                members,
-                y[y_start[q] : y_start[q + 1]],
-                start[y_start[q] : y_start[q + 1] + 1],
-                cells,
-                of_intercept,
-                of_effect,
-                strong,
-                outside[y_start[q] : y_start[q + 1]],
-                inside[given_start[q] : given_start[q + 1]],
-            )
+) -> float:
+    """The same for a variable with many levels."""
+    counts, design = counts_of(levels[x], code.shape[0], begin, end, sets), design_of(code, levels, members)
+    q, width, first = counts.shape[1] - 1, design.shape[1], columns_of(levels, members)
+    precision = precision_of(1, width, of_intercept, of_effect)
+    theta, share = np.zeros((q, width)), np.empty(counts.shape)
+    vectors, weights, factors = np.empty((q, q)), np.empty(q), np.empty((q * width, width))
+    value = fit_large(code, design, counts, precision, first, theta, share, vectors, weights, factors)
+    for j in range(members.size):
+        r, length = first[j + 1] - first[j], 0.0
+        for a in range(q):
+            for b in range(r):
+                length += theta[a, first[j] + b] * theta[a, first[j] + b]
+        if length > strong * strong:
+            inside[j] = value - large_without(code, design, counts, precision, first, theta, j)
+        else:
+            inside[j] = large_inside(theta, vectors, factors, first[j], r, of_effect)
+    for t in range(ys.size):
+        outside[t] = large_outside(
+            design, share, vectors, weights, factors, levels[ys[t]], of_effect, cells, start[t], start[t + 1]
+        )
+    return value
 
 
 @allocating_kernel
 def loglinear_left_out(
     levels: Ints,
-    xs: Ints,
-    given: Ints,
-    given_start: Ints,
-    slice_start: Ints,
-    keys: Ints,
-    set_start: Ints,
-    sets: Ints,
+    x: int,
+    members: Ints,
+    code: IntTable,
+    sets: IntTable,
+    begin: int,
+    end: int,
     of_intercept: float,
     of_effect: float,
-    out: Floats,
-) -> None:
-    """Log likelihood at the mode, less Σ_i (1 - Λ_ii H⁻¹_ii): what the data and not the prior have set.
-
-    Variables with many levels are left to ``large_left_out``.
-    """
-    first_key = 0
-    for q in range(xs.size):
-        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
-        n_slices = slice_start[q + 1] - slice_start[q]
-        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
-        first_key += members.size * n_slices
-        if is_large(levels, x):
-            continue
-        counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
-        design = design_of(code, levels, members)
-        precision = precision_of(levels[x] - 1, design.shape[1], of_intercept, of_effect)
-        size = precision.size
-        theta, share = np.zeros(size), np.empty((n_slices, levels[x]))
-        factor, unit = np.empty((size, size)), np.empty(size)
-        fit(design, counts, precision, theta, share, factor)
-        out[q] = log_posterior(design, counts, theta, precision, share)
-        for i in range(size):
-            out[q] += 0.5 * precision[i] * theta[i] * theta[i]
-            for j in range(size):
-                unit[j] = 0.0
-            unit[i] = 1.0
-            solve_lower(factor, size, unit)
-            inverse = 0.0
-            for j in range(size):
-                inverse += unit[j] * unit[j]
-            out[q] -= 1.0 - precision[i] * inverse
+) -> float:
+    """Log likelihood at the mode, less Σ_i (1 - Λ_ii H⁻¹_ii): what the data and not the prior have set."""
+    counts, design = counts_of(levels[x], code.shape[0], begin, end, sets), design_of(code, levels, members)
+    precision = precision_of(levels[x] - 1, design.shape[1], of_intercept, of_effect)
+    size = precision.size
+    theta, share, factor = np.zeros(size), np.empty(counts.shape), np.empty((size, size))
+    fit(design, counts, precision, theta, share, factor)
+    total, unit = log_posterior(design, counts, theta, precision, share), np.empty(size)
+    for i in range(size):
+        total += 0.5 * precision[i] * theta[i] * theta[i]
+        total -= 1.0 - precision[i] * diagonal_of_inverse(factor, size, i, unit)
+    return total
 
 
 @allocating_kernel
 def large_left_out(
     levels: Ints,
-    xs: Ints,
-    given: Ints,
-    given_start: Ints,
-    slice_start: Ints,
-    keys: Ints,
-    set_start: Ints,
-    sets: Ints,
-    of_intercept: float,
-    of_effect: float,
-    out: Floats,
-) -> None:
-    """The same for the variables with many levels, and for no others."""
-    first_key = 0
-    for q in range(xs.size):
-        x, members = xs[q], given[given_start[q] : given_start[q + 1]]
-        n_slices = slice_start[q + 1] - slice_start[q]
-        code = keys[first_key : first_key + members.size * n_slices].reshape((n_slices, members.size))
-        first_key += members.size * n_slices
-        if is_large(levels, x):
-            counts = counts_of(levels[x], n_slices, set_start[q], set_start[q + 1], sets)
-            design, first = design_of(code, levels, members), columns_of(levels, members)
-            out[q] = one_left_out(code, design, counts, first, of_intercept, of_effect)
-
-
-@allocating_part
-def one_left_out(
+    x: int,
+    members: Ints,
     code: IntTable,
-    design: FloatTable,
-    counts: FloatTable,
-    first: Ints,
+    sets: IntTable,
+    begin: int,
+    end: int,
     of_intercept: float,
     of_effect: float,
 ) -> float:
-    """Log likelihood at the mode of a model with many levels, less what the data have set."""
-    q, width = counts.shape[1] - 1, design.shape[1]
-    precision = np.full(width, of_effect)
-    precision[0] = of_intercept
+    """The same for a variable with many levels."""
+    counts, design = counts_of(levels[x], code.shape[0], begin, end, sets), design_of(code, levels, members)
+    q, width, first = counts.shape[1] - 1, design.shape[1], columns_of(levels, members)
+    precision = precision_of(1, width, of_intercept, of_effect)
     theta, share = np.zeros((q, width)), np.empty(counts.shape)
     vectors, weights, factors = np.empty((q, q)), np.empty(q), np.empty((q * width, width))
     fit_large(code, design, counts, precision, first, theta, share, vectors, weights, factors)
@@ -228,12 +151,5 @@ def one_left_out(
         block = factors[a * width : (a + 1) * width]
         for i in range(width):
             total += 0.5 * precision[i] * theta[a, i] * theta[a, i]
-            for j in range(width):
-                unit[j] = 0.0
-            unit[i] = 1.0
-            solve_lower(block, width, unit)
-            inverse = 0.0
-            for j in range(width):
-                inverse += unit[j] * unit[j]
-            total -= 1.0 - precision[i] * inverse
+            total -= 1.0 - precision[i] * diagonal_of_inverse(block, width, i, unit)
     return total

@@ -13,7 +13,7 @@ import numpy as np
 
 from ibmap.kernels.cholesky import cholesky, eigen, solve_lower, solve_upper
 from ibmap.kernels.jit import allocating_part
-from ibmap.kernels.large_sums import columns_of, gradient, gram, height, mean_covariance
+from ibmap.kernels.large_sums import gradient, gram, height, mean_covariance
 from ibmap.kernels.loglinear import contrast
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
@@ -204,54 +204,6 @@ def large_outside(
             total += u[b] * u[b]
         total += r * math.log(precision) - log_det
     return 0.5 * total
-
-
-@allocating_part
-def large_row(
-    code: IntTable,
-    design: FloatTable,
-    counts: FloatTable,
-    levels: Ints,
-    members: Ints,
-    ys: Ints,
-    starts: Ints,
-    cells: IntTable,
-    of_intercept: float,
-    of_effect: float,
-    strong: float,
-    outside: Floats,
-    inside: Floats,
-) -> float:
-    """Fill t of every table and of every member of a row; return the log evidence."""
-    q, width, first = counts.shape[1] - 1, design.shape[1], columns_of(levels, members)
-    precision = np.full(width, of_effect)
-    precision[0] = of_intercept
-    theta, share = np.zeros((q, width)), np.empty(counts.shape)
-    vectors, weights, factors = np.empty((q, q)), np.empty(q), np.empty((q * width, width))
-    value = fit_large(code, design, counts, precision, first, theta, share, vectors, weights, factors)
-    for j in range(members.size):
-        r, length = first[j + 1] - first[j], 0.0
-        for a in range(q):
-            for b in range(r):
-                length += theta[a, first[j] + b] * theta[a, first[j] + b]
-        if length > strong * strong:
-            inside[j] = value - large_without(code, design, counts, precision, first, theta, j)
-        else:
-            inside[j] = large_inside(theta, vectors, factors, first[j], r, of_effect)
-    for t in range(ys.size):
-        outside[t] = large_outside(
-            design,
-            share,
-            vectors,
-            weights,
-            factors,
-            levels[ys[t]],
-            of_effect,
-            cells,
-            starts[t],
-            starts[t + 1],
-        )
-    return value
 
 
 @allocating_part

@@ -1,11 +1,9 @@
 """Sums over the slices of a log-linear model with many levels: first tables of levels, then contrasts."""
 
-import math
-
 import numpy as np
 
 from ibmap.kernels.jit import allocating_part
-from ibmap.kernels.loglinear import contrast
+from ibmap.kernels.loglinear import contrast, log_likelihood
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
 
@@ -47,21 +45,11 @@ def height(
             total -= 0.5 * precision[j] * theta[a, j] * theta[a, j]
     table = log_odds_of(theta, n_levels, first)
     for k in range(counts.shape[0]):
-        largest = -np.inf
         for level in range(n_levels):
-            odds = table[0, level]
+            share[k, level] = table[0, level]
             for j in range(first.size - 1):
-                odds += table[first[j] + j + code[k, j], level]
-            share[k, level] = odds
-            largest = max(largest, odds)
-        norm = 0.0
-        for level in range(n_levels):
-            norm += math.exp(share[k, level] - largest)
-        log_norm = largest + math.log(norm)
-        for level in range(n_levels):
-            if counts[k, level] > 0.0:
-                total += counts[k, level] * (share[k, level] - log_norm)
-            share[k, level] = math.exp(share[k, level] - log_norm)
+                share[k, level] += table[first[j] + j + code[k, j], level]
+        total += log_likelihood(counts[k], share[k])
     return total
 
 

@@ -50,6 +50,22 @@ def design_of(code: IntTable, levels: Ints, members: Ints) -> FloatTable:
 
 
 @inline
+def log_likelihood(counts: Floats, share: Floats) -> float:
+    """Log likelihood of the levels of x in a slice; ``share`` turns from log odds into probabilities."""
+    largest, norm, total = share[0], 0.0, 0.0
+    for level in range(1, share.size):
+        largest = max(largest, share[level])
+    for level in range(share.size):
+        norm += math.exp(share[level] - largest)
+    log_norm = largest + math.log(norm)
+    for level in range(share.size):
+        if counts[level] > 0.0:
+            total += counts[level] * (share[level] - log_norm)
+        share[level] = math.exp(share[level] - log_norm)
+    return total
+
+
+@inline
 def log_posterior(
     design: FloatTable, counts: FloatTable, theta: Floats, precision: Floats, share: FloatTable
 ) -> float:
@@ -67,17 +83,7 @@ def log_posterior(
                 odds += theta[a * width + j] * design[k, j]
             for level in range(a + 2):
                 share[k, level] += odds * contrast(level, a)
-        largest = share[k, 0]
-        for level in range(1, n_levels):
-            largest = max(largest, share[k, level])
-        norm = 0.0
-        for level in range(n_levels):
-            norm += math.exp(share[k, level] - largest)
-        log_norm = largest + math.log(norm)
-        for level in range(n_levels):
-            if counts[k, level] > 0.0:
-                total += counts[k, level] * (share[k, level] - log_norm)
-            share[k, level] = math.exp(share[k, level] - log_norm)
+        total += log_likelihood(counts[k], share[k])
     return total
 
 

@@ -99,16 +99,20 @@ def climb_dags(
     *,
     tabu: int,
     shakes: int,
+    worth_shaking: Callable[[Bools], bool] = lambda arcs: True,
     callback: Callable[[Step], object] | None = None,
 ) -> Learned:
-    """Raise a score of directed graphs; return the moral graph of the best."""
+    """Raise a score of directed graphs; return the moral graph of the best.
+
+    ``worth_shaking`` is asked about the arcs that the first search has found.
+    """
     began, schema, n = perf_counter(), families.engine.schema, families.n
     locked, out = _matrix(must, n), _matrix(must_not, n)
     climb = DagClimb(families, oriented(locked, out, max_parents), locked, out, max_parents, tabu)
     history: list[Step] = []
     total, kept, stopped = families.total([np.flatnonzero(family) for family in climb.arcs]), 0, False
     best = total
-    for move in moves_of(climb, shakes):
+    for move in moves_of(climb, shakes, worth_shaking):
         if move is None:  # back at the best structure
             del history[kept:]
             total = best
@@ -141,7 +145,7 @@ def climb_dags(
     )
 
 
-def moves_of(climb: DagClimb, shakes: int) -> Iterator[Move | None]:
+def moves_of(climb: DagClimb, shakes: int, worth_shaking: Callable[[Bools], bool]) -> Iterator[Move | None]:
     """Yield all moves; None when a search is over, and the structure is the best one again.
 
     After the first search every variable is shaken, in their order; as often as told, if that is of use.
@@ -149,6 +153,8 @@ def moves_of(climb: DagClimb, shakes: int) -> Iterator[Move | None]:
     while move := climb.advance():
         yield move
     yield None
+    if shakes and not worth_shaking(climb.arcs):
+        return
     for _ in range(shakes):
         before = climb.best_gain
         for v in range(climb.score.n):

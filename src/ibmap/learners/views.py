@@ -9,12 +9,14 @@ from ibmap._types import Bools, Floats
 from ibmap.engines import Engine
 from ibmap.learners.dag_hc import climb_dags
 from ibmap.learners.raising import constraints
+from ibmap.results.directed import arcs_of, score_of_arcs
 from ibmap.results.learned import Learned
-from ibmap.scores import PairwiseScore, SaturatedScore
-from ibmap.scores.directed import arc_odds, directed_score
-from ibmap.scores.families import log_prior_odds
+from ibmap.scores.adaptive import Preference
+from ibmap.scores.families import EvidenceScore, log_prior_odds
 from ibmap.scores.left_out import directed_left_out, pairwise_left_out, saturated_left_out
 from ibmap.scores.local_score import in_batches
+from ibmap.scores.pairwise import Pairwise
+from ibmap.scores.saturated import Saturated
 
 SIZE = 1.0  #: equivalent sample size of the directed view
 MIXED = 0.05  #: share of the variables with more than main effects that makes a directed view worth a search
@@ -34,35 +36,40 @@ def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Lear
     if view is None and more_than_main_effects(learned, engine).mean() < MIXED:
         return learned
     score: Any = learned.provenance.score
-    edges = learned.graph.adjacency
+    families, edges = score_of_arcs(learned.provenance, engine)[1], learned.graph.adjacency
     odds = log_prior_odds(len(edges), score.expected_neighbours, score.prior)
-    worth = {"undirected": float(predicted(learned, engine).sum() / 2 + (odds * edges).sum() / 2)}
-    for shakes in (0, SHAKES):
-        found = directed_view(learned, engine, shakes)
-        arcs = matrix_of(found)
-        odds = arc_odds(len(arcs), score.expected_neighbours, score.prior)
+    undirected = float(predicted(learned, engine).sum() + (odds * edges).sum()) / 2
+
+    def worth(arcs: Bools) -> float:
         logs = directed_left_out(engine, arcs, SIZE)
-        worth["directed"] = float(logs.sum() / 2 + (odds * arcs).sum())
-        if worth["directed"] < worth["undirected"] - HOPELESS * abs(worth["undirected"]):
-            break
-    if view == "directed" or worth["directed"] > worth["undirected"]:
+        return float(logs.sum() / 2 + (families.prior_odds * arcs).sum())
+
+    def hopeful(arcs: Bools) -> bool:
+        return worth(arcs) >= undirected - HOPELESS * abs(undirected)
+
+    _, must, must_not = constraints(engine.schema, None, learned.required, learned.forbidden)
+    found = climb_dags(
+        *(families, learned.provenance, must, must_not, families.n),
+        tabu=TABU,
+        shakes=SHAKES,
+        worth_shaking=hopeful,
+    )
+    directed = worth(arcs_of(found))
+    scores = {"undirected": undirected, "directed": directed}
+    if view == "directed" or directed > undirected:
         n_tests = learned.n_tests + found.n_tests
-        return replace(found, n_tests=n_tests, seconds=learned.seconds, view_scores=worth)
-    return replace(learned, view_scores=worth)
+        return replace(found, n_tests=n_tests, seconds=learned.seconds, view_scores=scores)
+    return replace(learned, view_scores=scores)
 
 
 def more_than_main_effects(learned: Learned, engine: Engine) -> Bools:
     """Return which variables depend on their neighbours in more than main effects, by the evidence."""
+    blankets = [learned.graph.neighbours(x) for x in range(learned.graph.n_variables)]
+    n, several = len(blankets), np.array([len(blanket) > 1 for blanket in blankets], bool)
     score: Any = learned.provenance.score
-    n = learned.graph.n_variables
-    blankets = [learned.graph.neighbours(x) for x in range(n)]
-    options = {"expected_neighbours": score.expected_neighbours, "prior": score.prior}
-    pairwise, saturated = (
-        in_batches(family(**options).bind(engine, None), range(n), blankets).values * 2
-        for family in (PairwiseScore, SaturatedScore)
-    )
-    several = np.array([len(blanket) > 1 for blanket in blankets], bool)
-    return several & (saturated > pairwise + BEYOND)
+    family = Preference(Pairwise(score.effect_variance), Saturated(engine, score.prior_count))
+    bound = EvidenceScore(engine, family, n / 2, None)  # as many as not: no prior of edges
+    return several & (2 * in_batches(bound, range(n), blankets).values > BEYOND)
 
 
 def predicted(learned: Learned, engine: Engine) -> Floats:
@@ -75,21 +82,3 @@ def predicted(learned: Learned, engine: Engine) -> Floats:
     pairwise = pairwise_left_out(engine, blankets, 4.0 / getattr(score, "effect_variance", 1.0))
     saturated = saturated_left_out(engine, blankets, getattr(score, "prior_count", 0.5))
     return np.maximum(pairwise, saturated)
-
-
-def directed_view(learned: Learned, engine: Engine, shakes: int) -> Learned:
-    """Return the moral graph of the best directed graph that was found, with the prior of ``learned``."""
-    score: Any = learned.provenance.score
-    families = directed_score("bdeu", engine, SIZE)
-    families.prior_odds = arc_odds(families.n, score.expected_neighbours, score.prior)
-    _, must, must_not = constraints(engine.schema, None, learned.required, learned.forbidden)
-    return climb_dags(families, learned.provenance, must, must_not, families.n, tabu=TABU, shakes=shakes)
-
-
-def matrix_of(learned: Learned) -> Bools:
-    """Return arcs as a matrix: y → x at [x, y]."""
-    index, n = learned.graph.index, learned.graph.n_variables
-    arcs = np.zeros((n, n), bool)
-    for parent, child in learned.arcs or ():
-        arcs[index(child), index(parent)] = True
-    return arcs

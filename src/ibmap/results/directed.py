@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ibmap._text import listed
-from ibmap._types import Ints
+from ibmap._types import Bools, Ints
 from ibmap.engines import Engine
 from ibmap.results.learned import Learned
+from ibmap.results.provenance import Provenance
 from ibmap.scores.directed import DirectedScore, arc_odds, directed_score
 
 
@@ -30,18 +31,8 @@ class Directed:
     """
 
     def __init__(self, learned: Learned, engine: Engine) -> None:
-        index, n = learned.graph.index, learned.graph.n_variables
-        self.names, options = learned.graph.names, dict(learned.provenance.options)
-        self._arcs = np.zeros((n, n), bool)
-        for parent, child in learned.arcs or ():
-            self._arcs[index(child), index(parent)] = True
-        by: Any = learned.provenance.score  # of the undirected view, whose prior a directed one shares
-        self.label = str(options.get("score", "bic")) if by is None else "bdeu"
-        size = float(options.get("equivalent_sample_size", 1.0))
-        self._score: DirectedScore = directed_score(self.label, engine, size)
-        expected = options.get("expected_neighbours") if by is None else by.expected_neighbours
-        if expected is not None:
-            self._score.prior_odds = arc_odds(n, expected, None if by is None else by.prior)
+        self.names, self._arcs = learned.graph.names, arcs_of(learned)
+        self.label, self._score = score_of_arcs(learned.provenance, engine)
 
     def parents(self, x: int) -> Ints:
         """Return the parents of x."""
@@ -73,3 +64,26 @@ class Directed:
             reached[new] = True
             new = np.flatnonzero(self._arcs[:, new].any(axis=1) & ~reached)
         return bool(reached[end])
+
+
+def arcs_of(learned: Learned) -> Bools:
+    """Return the arcs of a network as a matrix: y → x at [x, y]."""
+    index, n = learned.graph.index, learned.graph.n_variables
+    arcs = np.zeros((n, n), bool)
+    for parent, child in learned.arcs or ():
+        arcs[index(child), index(parent)] = True
+    return arcs
+
+
+def score_of_arcs(provenance: Provenance, engine: Engine) -> tuple[str, DirectedScore]:
+    """Return the score that a learner raises over directed graphs, with its prior, and its name.
+
+    A learner that has a score of undirected graphs shares the prior of that one, and asks for BDeu.
+    """
+    by: Any = provenance.score
+    options = dict(provenance.options) if by is None else {"score": "bdeu", **by.options()}
+    label = str(options.get("score", "bic"))
+    score = directed_score(label, engine, float(options.get("equivalent_sample_size", 1.0)))
+    if options.get("expected_neighbours") is not None:
+        score.prior_odds = arc_odds(score.n, options["expected_neighbours"], options.get("prior"))
+    return label, score

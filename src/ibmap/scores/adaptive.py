@@ -89,3 +89,14 @@ class Adaptive:
         one, other = a[row, 0] - pairwise.evidence[members], b[row, 0] - saturated.evidence[members]
         evidence[members] = now[row, 0] - np.logaddexp(one, other)
         return Rows(evidence, now[:, 0])
+
+
+class Preference(Adaptive):
+    """Both families, compared: how much more evidence full tables have than main effects."""
+
+    def __init__(self, pairwise: Pairwise, saturated: Saturated) -> None:
+        super().__init__(pairwise, saturated, 0.5)
+
+    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+        """Return the difference."""
+        return Rows(saturated.evidence - pairwise.evidence, saturated.values - pairwise.values)

@@ -12,11 +12,11 @@ import numpy as np
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, ask
 from ibmap.kernels.conditionals import large_left_out, loglinear_left_out
-from ibmap.scores.pairwise import loglinear_kernels
+from ibmap.scores.binary import VAGUE
+from ibmap.scores.pairwise import is_large
 
 AT_ONCE = 1 << 22  #: rows times variables of a trip, at most
 DENSE = 1 << 20  #: combinations of levels that are counted without looking which of them occur
-VAGUE = 0.02
 NONE = np.empty(0, np.int64)
 
 
@@ -42,16 +42,14 @@ def pairwise_left_out(engine: Engine, blankets: Sequence[Ints], precision: float
     for xs in _trips(engine, blankets):
         tables = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs]))
         asked, slices = tables.answered()
-        found = np.empty(len(xs))
-        for answer in loglinear_kernels(tables.levels, loglinear_left_out, large_left_out):
-            answer(
-                np.array(tables.levels),
-                *(asked.x, asked.given, asked.given_start),
-                *(slices.start, slices.keys, slices.set_start, slices.sets),
-                *(VAGUE, precision, found),
+        levels = np.array(tables.levels)
+        for x, one in zip(xs, tables.one_by_one(), strict=True):
+            left_out = large_left_out if is_large(levels, x) else loglinear_left_out
+            mine = one.sets.start, one.sets.stop
+            found = left_out(
+                levels, x, asked.given[one.given], one.keys, slices.sets, *mine, VAGUE, precision
             )
-        rows = np.add.reduceat(np.append(slices.sets[2], 0), slices.set_start[:-1])
-        out[xs] = found * _scale(engine, np.where(np.diff(slices.set_start), rows, 0))
+            out[x] = found * _scale(engine, slices.sets[2, one.sets].sum())
     return out
 
 
@@ -126,15 +124,10 @@ def _coded(columns: Sequence[Ints], levels: Ints, code: Ints, most: int = 1) -> 
 
 def _blankets(engine: Engine, xs: Sequence[int], blankets: Sequence[Ints]) -> Iterator[Blanket]:
     """Yield the configurations of some variables with their blankets: one trip."""
-    asked = Questions.of([(x, NONE, blankets[x]) for x in xs])
-    slices = ask(engine, asked).answered()[1]
-    first = 0
-    for q, x in enumerate(xs):
-        width, n_slices = len(blankets[x]), int(slices.start[q + 1] - slices.start[q])
-        keys = slices.keys[first : first + width * n_slices].reshape(n_slices, width)
-        first += width * n_slices
-        k, level, size = slices.sets[:, slices.set_start[q] : slices.set_start[q + 1]]
-        yield Blanket(np.append(x, blankets[x]), np.column_stack([level, keys[k]]), size)
+    tables = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs]))
+    for one in tables.one_by_one():
+        k, level, size = tables.answered()[1].sets[:, one.sets]
+        yield Blanket(np.append(one.x, blankets[one.x]), np.column_stack([level, one.keys[k]]), size)
 
 
 def _trips(engine: Engine, blankets: Sequence[Ints]) -> Iterator[list[int]]:

@@ -6,10 +6,12 @@ import numpy as np
 
 from ibmap._types import Ints
 from ibmap.engines import Engine, MemoryEngine, Tables
-from ibmap.kernels.conditionals import LARGE, large_rows, loglinear_rows
+from ibmap.kernels.conditionals import large_row, loglinear_row
 from ibmap.scores.binary import VAGUE, BinaryRows
 from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows
+
+LARGE = 24  #: parameters of the largest effect that x could have, beyond which its model is approximated
 
 
 class PairwiseScore(FamilyScore):
@@ -67,14 +69,15 @@ class Pairwise:
         asked, slices = tables.answered()
         outside, inside = np.empty(len(tables)), np.empty(len(asked.given))
         values = np.empty(len(asked))
-        for answer in loglinear_kernels(tables.levels, loglinear_rows, large_rows):
-            answer(
-                np.array(tables.levels),
-                *(asked.x, asked.y, asked.y_start, asked.given, asked.given_start),
-                *(slices.start, slices.keys, slices.set_start, slices.sets),
-                *(tables.start, tables.cells),
+        levels = np.array(tables.levels)
+        for q, one in enumerate(tables.one_by_one()):
+            row, mine = large_row if is_large(levels, one.x) else loglinear_row, one.tables
+            values[q] = row(
+                *(levels, one.x, asked.given[one.given], one.keys),
+                *(slices.sets, one.sets.start, one.sets.stop),
                 *(VAGUE, self.precision, strong),
-                *(outside, inside, values),
+                *(asked.y[mine], tables.start[mine.start : mine.stop + 1], tables.cells),
+                *(outside[mine], inside[one.given]),
             )
         evidence = np.zeros((len(asked), len(tables.levels)))
         evidence[asked.of_table, asked.y] = outside
@@ -82,7 +85,6 @@ class Pairwise:
         return Rows(evidence, values)
 
 
-def loglinear_kernels(levels: Ints, usual: Any, large: Any) -> tuple[Any, ...]:
-    """Return the kernels that a table needs: that for models with many levels only if it has some."""
-    q = np.asarray(levels) - 1
-    return (usual, large) if q.max(initial=0) ** 2 > LARGE else (usual,)
+def is_large(levels: Ints, x: int) -> bool:
+    """Whether the model of x is approximated: whatever its blanket, so that evidence can be compared."""
+    return bool((levels[x] - 1) * (levels.max() - 1) > LARGE)

@@ -5,7 +5,7 @@ included, and B the blanket of x, the log odds of the edge (x, y) seen from x ar
 
     S_y|B∖y + log(1 + Σ_z e^{S_z|B}) - log(1 + Σ_z e^{S_z|B∖y}),  z over the variables outside B,
 
-which averages over all graphs that are one swap away. Both ends are averaged.
+which averages over all graphs that are one swap away. What people see is the mean of both ends.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
