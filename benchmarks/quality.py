@@ -24,6 +24,7 @@ BINS = 10
 COLUMNS = (
     *("world", "kind", "n", "edges", "rows", "seed", "method", "hamming", "false", "missing", "f", "seconds"),
     *(f"pairs_{k}" for k in range(BINS)),
+    *(f"sum_{k}" for k in range(BINS)),
     *(f"edges_{k}" for k in range(BINS)),
 )
 
@@ -80,6 +81,7 @@ def row_of(
         bins = np.minimum((found.posterior * BINS).astype(int), BINS - 1)
         for k in range(BINS):
             row[f"pairs_{k}"], row[f"edges_{k}"] = int((bins == k).sum()), int(true[bins == k].sum())
+            row[f"sum_{k}"] = round(float(found.posterior[bins == k].sum()), 4)
     return row
 
 
@@ -122,7 +124,7 @@ def main() -> None:
     if not given.page:
         new = not FILE.exists()
         with FILE.open("a", newline="", encoding="utf-8") as file, ProcessPoolExecutor(given.jobs) as pool:
-            writer = csv.DictWriter(file, COLUMNS)
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             if new:
                 writer.writeheader()
             left = list(tasks(tuple(given.seeds), given.only, given.most, given.methods))

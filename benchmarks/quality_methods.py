@@ -148,6 +148,7 @@ def _of_pyagrum() -> list[Method]:
 def _logistic(data: CategoricalData) -> Found:
     """Nodewise L1 logistic regression, the penalty by EBIC (γ = ¼), an edge if both ends choose it."""
     from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
 
     n, rows = data.n_variables, data.n_rows
     columns, owner = [], []
@@ -163,15 +164,14 @@ def _logistic(data: CategoricalData) -> Found:
             continue
         others, best = np.flatnonzero(owners != v), np.inf
         for strength in np.geomspace(0.003, 0.3, 10):
-            model = LogisticRegression(
-                l1_ratio=1.0,
-                solver="saga" if len(np.unique(y)) > 2 else "liblinear",
-                C=1 / (strength * rows),
-                max_iter=200,
-                tol=1e-3,
+            model = OneVsRestClassifier(
+                LogisticRegression(
+                    l1_ratio=1.0, solver="liblinear", C=1 / (strength * rows), max_iter=200, tol=1e-3
+                )
             )
             model.fit(design[:, others], y)
-            used = np.unique(owners[others[np.abs(model.coef_).max(axis=0) > 1e-6]])
+            weights = np.concatenate([one.coef_ for one in model.estimators_])
+            used = np.unique(owners[others[np.abs(weights).max(axis=0) > 1e-6]])
             chances = model.predict_proba(design[:, others])
             fit = np.log(chances[np.arange(rows), np.searchsorted(model.classes_, y)]).sum()
             ebic = -2 * fit + len(used) * (np.log(rows) + 0.5 * np.log(max(n - 1, 1)))

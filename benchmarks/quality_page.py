@@ -100,15 +100,15 @@ def calibration(rows: pl.DataFrame) -> str:
     """Share of edges among pairs of posteriors in each tenth, by method and kind."""
     known = rows.filter(pl.col("pairs_0").is_not_null())
     lines = ["## Calibration", "", "Among pairs with a posterior in each tenth, the share that are edges."]
-    lines += ["ECE is the expected calibration error: the mean distance of share and posterior.", ""]
+    lines += ["ECE is the expected calibration error: the mean distance of share and mean posterior.", ""]
     head = [f"{k / BINS:.1f}" for k in range(BINS)]
     lines += ["| method | kind | " + " | ".join(head) + " | ECE |", "|---" * (BINS + 3) + "|"]
     for (method, kind), some in known.group_by("method", "kind", maintain_order=True):
         pairs = np.array([some[f"pairs_{k}"].sum() for k in range(BINS)], float)
         edges = np.array([some[f"edges_{k}"].sum() for k in range(BINS)], float)
         share = np.divide(edges, pairs, out=np.full(BINS, np.nan), where=pairs > 0)
-        middle = (np.arange(BINS) + 0.5) / BINS
-        error = np.nansum(pairs * np.abs(share - middle)) / pairs.sum()
+        given = np.array([some[f"sum_{k}"].sum() for k in range(BINS)], float)
+        error = np.abs(edges - given).sum() / pairs.sum()
         cells = ["" if np.isnan(value) else f"{value:.2f}" for value in share]
         lines.append(f"| {method} | {kind} | " + " | ".join(cells) + f" | {error:.3f} |")
     return "\n".join([*lines, ""])
