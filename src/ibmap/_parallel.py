@@ -1,11 +1,16 @@
-"""Threads: how work is spread over them, and how to wait without missing Ctrl-C."""
+"""Threads: how work is spread over them, how to wait without missing Ctrl-C, and who must not have any."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
 from os import cpu_count
 from queue import SimpleQueue
+from threading import Lock
+from types import TracebackType
 from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from ibmap.errors import RequestError
 
@@ -102,3 +107,34 @@ def spread(work: Callable[[int, Any], object], tasks: Iterable[Any], threads: in
                 result_of(finished)
         finally:
             waiting.clear()  # interrupted, or failed: let the others end
+
+
+class OneBlasThread:
+    """A ``with`` block in which NumPy's linear algebra stays in its thread; they may overlap.
+
+    Where there are many small matrices, threads wait for each other most of the time: ten times slower when
+    another process is at work.
+    """
+
+    _lock, _inside = Lock(), 0
+    _limit: Any = None
+
+    def __enter__(self) -> None:
+        with OneBlasThread._lock:
+            if not OneBlasThread._inside:
+                OneBlasThread._limit = _libraries().limit(limits=1, user_api="blas")
+            OneBlasThread._inside += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with OneBlasThread._lock:
+            OneBlasThread._inside -= 1
+            if not OneBlasThread._inside:
+                OneBlasThread._limit.restore_original_limits()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries that have threads of their own; looking for them takes milliseconds."""
+    return ThreadpoolController()

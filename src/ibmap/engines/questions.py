@@ -8,7 +8,7 @@ from itertools import combinations, islice
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ibmap._types import Floats, Ints
+from ibmap._types import Bools, Floats, Ints
 from ibmap.errors import RequestError
 from ibmap.kernels.tables import all_below
 
@@ -108,12 +108,12 @@ class Questions:
         return Questions(xs, ys, np.arange(len(xs) + 1), flat, np.concatenate([[0], np.cumsum(sizes)]))
 
     @staticmethod
-    def rows(xs: Sequence[int], blankets: Sequence[Ints], n: int) -> "Questions":
-        """Ask about each x against all that is outside its blanket, given the blanket."""
+    def rows(xs: Sequence[int], blankets: Sequence[Ints], n: int, among: Bools | None = None) -> "Questions":
+        """Ask about each x against all, or those ``among`` them, outside its blanket, given the blanket."""
         sizes = [len(blanket) for blanket in blankets]
         given = np.concatenate([NONE, *blankets])
         question = np.repeat(np.arange(len(sizes)), sizes)
-        outside = np.ones((len(sizes), n), bool)
+        outside = np.ones((len(sizes), n), bool) if among is None else np.tile(among, (len(sizes), 1))
         outside[np.arange(len(sizes)), xs] = False
         outside[question, given] = False
         of_table, y = outside.nonzero()

@@ -5,8 +5,6 @@ import math
 from ibmap.kernels.jit import inline
 from ibmap.kernels.records import Floats, FloatTable
 
-SWEEPS = 50  #: of rotations, at most; six are usual
-
 
 @inline
 def cholesky(matrix: FloatTable, n: int) -> float:
@@ -56,45 +54,3 @@ def diagonal_of_inverse(factor: FloatTable, n: int, i: int, unit: Floats) -> flo
     for j in range(n):
         total += unit[j] * unit[j]
     return total
-
-
-@inline
-def eigen(matrix: FloatTable, vectors: FloatTable, values: Floats) -> None:
-    """Eigenvectors (columns) and eigenvalues of a symmetric matrix, by Jacobi's rotations; it is used up."""
-    n = values.size
-    for i in range(n):
-        for j in range(n):
-            vectors[i, j] = 1.0 if i == j else 0.0
-    for _ in range(SWEEPS):
-        off, size = 0.0, 0.0
-        for i in range(n):
-            size += matrix[i, i] * matrix[i, i]
-            for j in range(i):
-                off += matrix[i, j] * matrix[i, j]
-        if off <= 1e-24 * size:
-            break
-        for i in range(1, n):
-            for j in range(i):
-                rotate(matrix, vectors, i, j)
-    for i in range(n):
-        values[i] = max(matrix[i, i], 0.0)
-
-
-@inline
-def rotate(matrix: FloatTable, vectors: FloatTable, i: int, j: int) -> None:
-    """Make an entry of a symmetric matrix zero by a rotation, and turn the vectors with it."""
-    entry = matrix[i, j]
-    if entry == 0.0:
-        return
-    turn = (matrix[j, j] - matrix[i, i]) / (2.0 * entry)
-    tangent = (1.0 if turn >= 0.0 else -1.0) / (abs(turn) + math.sqrt(turn * turn + 1.0))
-    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
-    sine = tangent * cosine
-    for k in range(vectors.shape[0]):
-        a, b = matrix[k, i], matrix[k, j]
-        matrix[k, i], matrix[k, j] = cosine * a - sine * b, sine * a + cosine * b
-    for k in range(vectors.shape[0]):
-        a, b = matrix[i, k], matrix[j, k]
-        matrix[i, k], matrix[j, k] = cosine * a - sine * b, sine * a + cosine * b
-        a, b = vectors[k, i], vectors[k, j]
-        vectors[k, i], vectors[k, j] = cosine * a - sine * b, sine * a + cosine * b

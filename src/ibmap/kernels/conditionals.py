@@ -9,8 +9,6 @@ import numpy as np
 
 from ibmap.kernels.cholesky import diagonal_of_inverse
 from ibmap.kernels.jit import allocating_kernel
-from ibmap.kernels.large_loglinear import fit_large, large_inside, large_outside, large_without
-from ibmap.kernels.large_sums import columns_of, height
 from ibmap.kernels.loglinear import (
     counts_of,
     design_of,
@@ -62,47 +60,6 @@ def loglinear_row(
 
 
 @allocating_kernel
-def large_row(
-    levels: Ints,
-    x: int,
-    members: Ints,
-    code: IntTable,
-    sets: IntTable,
-    begin: int,
-    end: int,
-    of_intercept: float,
-    of_effect: float,
-    strong: float,
-    ys: Ints,
-    start: Ints,
-    cells: IntTable,
-    outside: Floats,
-    inside: Floats,
-) -> float:
-    """The same for a variable with many levels."""
-    counts, design = counts_of(levels[x], code.shape[0], begin, end, sets), design_of(code, levels, members)
-    q, width, first = counts.shape[1] - 1, design.shape[1], columns_of(levels, members)
-    precision = precision_of(1, width, of_intercept, of_effect)
-    theta, share = np.zeros((q, width)), np.empty(counts.shape)
-    vectors, weights, factors = np.empty((q, q)), np.empty(q), np.empty((q * width, width))
-    value = fit_large(code, design, counts, precision, first, theta, share, vectors, weights, factors)
-    for j in range(members.size):
-        r, length = first[j + 1] - first[j], 0.0
-        for a in range(q):
-            for b in range(r):
-                length += theta[a, first[j] + b] * theta[a, first[j] + b]
-        if length > strong * strong:
-            inside[j] = value - large_without(code, design, counts, precision, first, theta, j)
-        else:
-            inside[j] = large_inside(theta, vectors, factors, first[j], r, of_effect)
-    for t in range(ys.size):
-        outside[t] = large_outside(
-            design, share, vectors, weights, factors, levels[ys[t]], of_effect, cells, start[t], start[t + 1]
-        )
-    return value
-
-
-@allocating_kernel
 def loglinear_left_out(
     levels: Ints,
     x: int,
@@ -124,32 +81,4 @@ def loglinear_left_out(
     for i in range(size):
         total += 0.5 * precision[i] * theta[i] * theta[i]
         total -= 1.0 - precision[i] * diagonal_of_inverse(factor, size, i, unit)
-    return total
-
-
-@allocating_kernel
-def large_left_out(
-    levels: Ints,
-    x: int,
-    members: Ints,
-    code: IntTable,
-    sets: IntTable,
-    begin: int,
-    end: int,
-    of_intercept: float,
-    of_effect: float,
-) -> float:
-    """The same for a variable with many levels."""
-    counts, design = counts_of(levels[x], code.shape[0], begin, end, sets), design_of(code, levels, members)
-    q, width, first = counts.shape[1] - 1, design.shape[1], columns_of(levels, members)
-    precision = precision_of(1, width, of_intercept, of_effect)
-    theta, share = np.zeros((q, width)), np.empty(counts.shape)
-    vectors, weights, factors = np.empty((q, q)), np.empty(q), np.empty((q * width, width))
-    fit_large(code, design, counts, precision, first, theta, share, vectors, weights, factors)
-    total, unit = height(code, counts, theta, precision, first, share), np.empty(width)
-    for a in range(q):
-        block = factors[a * width : (a + 1) * width]
-        for i in range(width):
-            total += 0.5 * precision[i] * theta[a, i] * theta[a, i]
-            total -= 1.0 - precision[i] * diagonal_of_inverse(block, width, i, unit)
     return total

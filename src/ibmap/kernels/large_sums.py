@@ -1,124 +1,98 @@
-"""Sums over the slices of a log-linear model with many levels: first tables of levels, then contrasts."""
+"""Sums over the slices of a log-linear model with many levels (``scores/large_model.py``).
 
-import numpy as np
+The first row of a table stands for 1, the others for combinations of levels in the blanket; ``at[k]`` are the
+rows that slice k has. Columns are levels of x.
+"""
 
-from ibmap.kernels.jit import allocating_part
-from ibmap.kernels.loglinear import contrast, log_likelihood
+from ibmap.kernels.jit import inline, kernel
+from ibmap.kernels.loglinear import log_likelihood
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
 
-@allocating_part
-def columns_of(levels: Ints, members: Ints) -> Ints:
-    """Return where the columns of every member begin in the design, and its width."""
-    first = np.empty(members.size + 1, np.int64)
-    first[0] = 1
-    for j in range(members.size):
-        first[j + 1] = first[j] + levels[members[j]] - 1
-    return first
+@inline
+def odds_of_slice(table: FloatTable, at: Ints, out: Floats) -> None:
+    """Add up what a slice adds to each level of x."""
+    for level in range(out.size):
+        out[level] = table[0, level]
+    for j in range(at.size):
+        for level in range(out.size):
+            out[level] += table[at[j], level]
 
 
-@allocating_part
-def log_odds_of(theta: FloatTable, n_levels: int, first: Ints) -> FloatTable:
-    """Return what the intercept, then what every level of every member adds to each level of x."""
-    q = theta.shape[0]
-    out = np.zeros((first[first.size - 1] + first.size - 1, n_levels))
-    for level in range(n_levels):
-        for a in range(max(level - 1, 0), q):
-            c = contrast(level, a)
-            out[0, level] += c * theta[a, 0]
-            for j in range(first.size - 1):
-                r = first[j + 1] - first[j] + 1
-                for i in range(r):
-                    for b in range(max(i - 1, 0), r - 1):
-                        out[first[j] + j + i, level] += c * theta[a, first[j] + b] * contrast(i, b)
-    return out
+@inline
+def add_to_levels(left: Floats, at: Ints, out: FloatTable) -> None:
+    """Add numbers by level of x to the rows of a slice."""
+    for level in range(left.size):
+        out[0, level] += left[level]
+    for j in range(at.size):
+        for level in range(left.size):
+            out[at[j], level] += left[level]
 
 
-@allocating_part
-def height(
-    code: IntTable, counts: FloatTable, theta: FloatTable, precision: Floats, first: Ints, share: FloatTable
-) -> float:
-    """Log posterior of θ, up to a constant; ``share`` becomes the probability of each level in each slice."""
-    n_levels, total = counts.shape[1], 0.0
-    for a in range(theta.shape[0]):
-        for j in range(precision.size):
-            total -= 0.5 * precision[j] * theta[a, j] * theta[a, j]
-    table = log_odds_of(theta, n_levels, first)
-    for k in range(counts.shape[0]):
-        for level in range(n_levels):
-            share[k, level] = table[0, level]
-            for j in range(first.size - 1):
-                share[k, level] += table[first[j] + j + code[k, j], level]
+@kernel
+def log_likelihood_of(table: FloatTable, at: IntTable, counts: FloatTable, share: FloatTable) -> float:
+    """Log likelihood, from log odds; ``share`` becomes the probability of each level in each slice."""
+    total = 0.0
+    for k in range(at.shape[0]):
+        odds_of_slice(table, at[k], share[k])
         total += log_likelihood(counts[k], share[k])
     return total
 
 
-@allocating_part
-def mean_covariance(counts: FloatTable, share: FloatTable) -> FloatTable:
-    """W̄: the covariance of the contrasts of x, averaged over the rows."""
-    n_levels = counts.shape[1]
-    by_level, rows = np.zeros((n_levels, n_levels)), 0.0
-    for k in range(counts.shape[0]):
-        n = 0.0
-        for level in range(n_levels):
-            n += counts[k, level]
-        rows += n
-        for i in range(n_levels):
-            by_level[i, i] += n * share[k, i]
-            for j in range(n_levels):
-                by_level[i, j] -= n * share[k, i] * share[k, j]
-    out = np.zeros((n_levels - 1, n_levels - 1))
-    for a in range(n_levels - 1):
-        for b in range(n_levels - 1):
-            for i in range(a + 2):
-                for j in range(b + 2):
-                    out[a, b] += contrast(i, a) * by_level[i, j] * contrast(j, b) / max(rows, 1.0)
-    return out
+@kernel
+def add_residuals(
+    at: IntTable, counts: FloatTable, sizes: Floats, share: FloatTable, left: Floats, out: FloatTable
+) -> None:
+    """Add what is left of the counts, n_kx - n_k p_kx; ``left`` is scratch."""
+    for k in range(at.shape[0]):
+        for level in range(left.size):
+            left[level] = counts[k, level] - sizes[k] * share[k, level]
+        add_to_levels(left, at[k], out)
 
 
-@allocating_part
-def gradient(
-    code: IntTable, counts: FloatTable, theta: FloatTable, precision: Floats, first: Ints, share: FloatTable
-) -> FloatTable:
-    """The slope of the log posterior, (q, width): what is left of x, by level of every member."""
-    n_levels, q = counts.shape[1], theta.shape[0]
-    table = np.zeros((first[first.size - 1] + first.size - 1, n_levels))
-    for k in range(counts.shape[0]):
-        n = 0.0
-        for level in range(n_levels):
-            n += counts[k, level]
-        for level in range(n_levels):
-            left = counts[k, level] - n * share[k, level]
-            table[0, level] += left
-            for j in range(first.size - 1):
-                table[first[j] + j + code[k, j], level] += left
-    out = np.zeros((q, precision.size))
-    for a in range(q):
-        for j in range(precision.size):
-            out[a, j] = -precision[j] * theta[a, j]
-        for level in range(a + 2):
-            c = contrast(level, a)
-            out[a, 0] += c * table[0, level]
-            for j in range(first.size - 1):
-                r = first[j + 1] - first[j] + 1
-                for i in range(r):
-                    for b in range(max(i - 1, 0), r - 1):
-                        out[a, first[j] + b] += c * table[first[j] + j + i, level] * contrast(i, b)
-    return out
+@kernel
+def add_curvature(
+    table: FloatTable, at: IntTable, sizes: Floats, share: FloatTable, change: Floats, out: FloatTable
+) -> None:
+    """Add n_k W_k o_k: W_k the covariance of the levels, o_k log odds; ``change`` is scratch."""
+    for k in range(at.shape[0]):
+        mean = 0.0
+        odds_of_slice(table, at[k], change)
+        for level in range(change.size):
+            mean += share[k, level] * change[level]
+        for level in range(change.size):
+            change[level] = sizes[k] * share[k, level] * (change[level] - mean)
+        add_to_levels(change, at[k], out)
 
 
-@allocating_part
-def gram(design: FloatTable, counts: FloatTable) -> FloatTable:
-    """X = Σ_k n_k d_k d_kᵀ, the lower triangle."""
-    width = design.shape[1]
-    out = np.zeros((width, width))
-    for k in range(design.shape[0]):
-        n = 0.0
-        for level in range(counts.shape[1]):
-            n += counts[k, level]
-        for i in range(width):
-            nd = n * design[k, i]
-            if nd != 0.0:
-                for j in range(i + 1):
-                    out[i, j] += nd * design[k, j]
-    return out
+@kernel
+def add_pairs(at: IntTable, sizes: Floats, out: FloatTable) -> None:
+    """Add the numbers of rows of slices, for all pairs of what they have (and 1)."""
+    for k in range(at.shape[0]):
+        out[0, 0] += sizes[k]
+        for i in range(at.shape[1]):
+            out[0, at[k, i]] += sizes[k]
+            out[at[k, i], 0] += sizes[k]
+            for j in range(at.shape[1]):
+                out[at[k, i], at[k, j]] += sizes[k]
+
+
+@kernel
+def add_outside(
+    at: IntTable,
+    share: FloatTable,
+    cells: IntTable,
+    begin: int,
+    end: int,
+    left: FloatTable,
+    cross: FloatTable,
+) -> None:
+    """Add, by level of a variable y that is not in the model, what is left of x, and the numbers of rows."""
+    for c in range(begin, end):
+        k, x, y, count = cells[0, c], cells[1, c], cells[2, c], cells[3, c]
+        left[y, x] += count
+        cross[y, 0] += count
+        for level in range(left.shape[1]):
+            left[y, level] -= count * share[k, level]
+        for j in range(at.shape[1]):
+            cross[y, at[k, j]] += count

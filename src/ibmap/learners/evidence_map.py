@@ -1,5 +1,6 @@
 """EvidenceMAP, the recommended learner: the network of most evidence, and how certain each edge is."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
@@ -8,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._text import first_few
 from ibmap._types import Ints
+from ibmap.data.schema import Schema
 from ibmap.engines import Source, as_engine
-from ibmap.errors import RequestError
+from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.raising import Edges, raise_score, read_only
@@ -18,7 +21,7 @@ from ibmap.learners.views import VIEWS, best_view
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 from ibmap.scores import AdaptiveScore, as_score
-from ibmap.scores.families import FamilyScore
+from ibmap.scores.families import MOST_LEVELS, FamilyScore, is_modelled
 from ibmap.search import Swaps, as_search
 from ibmap.search.gains import Gains
 from ibmap.search.rivals import Rivals, rivals
@@ -57,6 +60,8 @@ def evidence_map(
     if view not in (None, *VIEWS):
         raise RequestError(f"view must be 'undirected', 'directed' or None, not {view!r}")
     by = chosen_score(score, expected_neighbours, prior)
+    counting = as_engine(data, engine)
+    look_at_levels(counting.schema, required or ())
     how = Swaps() if search is None else as_search(search)
     said: dict[str, Any] = {} if score is None else {"score": by.name}
     said |= {} if search is None else {"search": how.name}
@@ -64,14 +69,13 @@ def evidence_map(
     said |= {} if expected_neighbours is None else {"expected_neighbours": expected_neighbours}
     said |= {"start": f"{start.n_edges} edges"} if isinstance(start, Graph) else {}
     learned, running = raise_score(
-        data,
+        counting,
         Provenance("evidence-map", said, None, by, how),
         start=start,
         required=required,
         forbidden=forbidden,
         n_jobs=n_jobs,
         callback=callback,
-        engine=engine,
         checkpoint=checkpoint,
     )
     if not isinstance(running, Gains):
@@ -80,7 +84,7 @@ def evidence_map(
     options = {**by.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
     learned = replace(learned, provenance=replace(learned.provenance, score=type(by)(**options)))
     if running.finished and (view == "directed" or (view is None and isinstance(by, AdaptiveScore))):
-        learned = best_view(learned, as_engine(data, engine), view)
+        learned = best_view(learned, counting, view)
     learned = learned if learned.arcs is not None else with_rivals(learned, running)
     return replace(learned, seconds=learned.seconds + perf_counter() - searched)
 
@@ -101,6 +105,26 @@ def chosen_score(score: object, expected_neighbours: float | None, prior: Any) -
     if expected_neighbours is not None or prior is not None:
         raise RequestError("the score has a prior of its own: leave out expected_neighbours and prior")
     return score
+
+
+def look_at_levels(schema: Schema, edges: Edges) -> None:
+    """Warn of variables that are left without edges, because they have too many levels; refuse such edges."""
+    alone = {schema.names[i]: schema.cardinalities[i] for i in np.flatnonzero(~is_modelled(schema))}
+    if not alone:
+        return
+    for name in [end for edge in edges for end in edge if end in alone]:
+        raise RequestError(
+            f"{name!r} has {alone[name]:,} levels and can have no edges: evidence-map looks at variables of "
+            f"up to {MOST_LEVELS}"
+        )
+    columns = first_few([f"{name!r} ({levels:,})" for name, levels in alone.items()])
+    have = "has" if len(alone) == 1 else "have"
+    warnings.warn(
+        f"more than {MOST_LEVELS} levels: {columns} {have} no edges; cut numbers with "
+        "discretize='equal-width' or 'quantile', group values, or drop the column",
+        DataWarning,
+        stacklevel=3,
+    )
 
 
 def with_rivals(learned: Learned, running: Gains) -> Learned:

@@ -12,7 +12,7 @@ from ibmap.learners.raising import constraints
 from ibmap.results.directed import arcs_of, score_of_arcs
 from ibmap.results.learned import Learned
 from ibmap.scores.adaptive import Preference
-from ibmap.scores.families import EvidenceScore, log_prior_odds
+from ibmap.scores.families import EvidenceScore, is_modelled, log_prior_odds
 from ibmap.scores.left_out import directed_left_out, pairwise_left_out, saturated_left_out
 from ibmap.scores.local_score import in_batches
 from ibmap.scores.pairwise import Pairwise
@@ -48,6 +48,8 @@ def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Lear
         return worth(arcs) >= undirected - HOPELESS * abs(undirected)
 
     _, must, must_not = constraints(engine.schema, None, learned.required, learned.forbidden)
+    alone = np.flatnonzero(~is_modelled(engine.schema)).tolist()
+    must_not += [(x, y) for x in alone for y in range(families.n) if x != y]
     found = climb_dags(
         *(families, learned.provenance, must, must_not, families.n),
         tabu=TABU,

@@ -72,12 +72,12 @@ class Adaptive:
         pairwise, saturated = self._families
         return BinaryRows(engine, pairwise.precision, saturated.prior_count, n_threads)
 
-    def rows(self, tables: Tables, strong: float = np.inf) -> Rows:
+    def rows(self, tables: Tables, strong: float = np.inf, n_threads: int = 1) -> Rows:
         """Return t_xy and s_x(B) for every question."""
         asked = tables.answered()[0]
         members = np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given
         pairwise, saturated = self._families
-        return self.of_both(pairwise.rows(tables, strong), saturated.rows(tables), members)
+        return self.of_both(pairwise.rows(tables, strong, n_threads), saturated.rows(tables), members)
 
     def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
         """Return the rows of the mixture."""

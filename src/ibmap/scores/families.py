@@ -11,7 +11,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ibmap._types import Floats, Ints
+from ibmap._types import Bools, Floats, Ints
+from ibmap.data.schema import Schema
 from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
 from ibmap.errors import RequestError
 from ibmap.independence import IndependenceTest
@@ -24,13 +25,15 @@ FIRST_GUESS = 4.0  #: neighbours that a variable is expected to have, before the
 FEWEST = 0.25  #: and what an empty graph does not push below
 REVISIONS = 3  #: of that number, at most
 STRONG = 1.0  #: length of an effect beyond which a quadratic is no longer good enough: a log odds ratio of 2
+MOST_LEVELS = 100  #: of a variable that there are conditionals of; one with more has no edges
+NEVER = -1e6  #: evidence for an edge of such a variable
 CLOSE = 0.05  #: a smaller change of its logarithm changes nothing
 
 
 class Family(Protocol):
     """A family of conditionals, bound to an engine."""
 
-    def rows(self, tables: Tables, strong: float = np.inf) -> Rows:
+    def rows(self, tables: Tables, strong: float = np.inf, n_threads: int = 1) -> Rows:
         """Return t_xy and s_x(B) for every question, without a prior of edges.
 
         ``tables`` answer :meth:`Questions.rows`: x against all that is outside its blanket, given it. Where t
@@ -90,6 +93,7 @@ class EvidenceScore(LocalScoreBase):
     ) -> None:
         fast = isinstance(engine, MemoryEngine) and BinaryRows.fits(engine)
         self._binary = family.binary(cast(MemoryEngine, engine), n_threads) if fast else None
+        self._threads, self._modelled = n_threads, is_modelled(engine.schema)
         self.engine, self.n, self.family, self._prior = engine, engine.schema.n_variables, family, prior
         most = REVISIONS if expected_neighbours is None else 0
         self.learned_prior = [FIRST_GUESS if expected_neighbours is None else expected_neighbours, most]
@@ -139,10 +143,23 @@ class EvidenceScore(LocalScoreBase):
     def _found(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float = np.inf) -> Rows:
         """Return the rows of the family: from bits in memory where that goes, else from tables."""
         if self._binary is None:
-            return self.family.rows(ask(self.engine, Questions.rows(xs, blankets, self.n)), strong)
+            return self._from_tables(xs, blankets, strong)
         sizes = [len(blanket) for blanket in blankets]
         members = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([NONE, *blankets])
         return self.family.of_both(*self._binary.rows(xs, blankets, strong), members)
+
+    def _from_tables(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float) -> Rows:
+        """Return the rows of the family, but ``NEVER`` for edges of variables of too many levels."""
+        known, given = self._modelled, [np.asarray(blanket, np.int64) for blanket in blankets]
+        asked = np.flatnonzero(known[list(xs)])
+        evidence = np.full((len(xs), self.n), NEVER)
+        values = np.array([NEVER * np.count_nonzero(~known[blanket]) for blanket in given])
+        modelled = [given[q][known[given[q]]] for q in asked.tolist()]
+        questions = Questions.rows([xs[q] for q in asked.tolist()], modelled, self.n, known)
+        found = self.family.rows(ask(self.engine, questions), strong, self._threads)
+        evidence[np.ix_(asked, known)] = found.evidence[:, known]
+        values[asked] += found.values
+        return Rows(evidence, values)
 
     def value(self, x: int, blanket: Ints) -> float:
         """Return half of s_x(B) and of the prior of its edges."""
@@ -154,6 +171,11 @@ class EvidenceScore(LocalScoreBase):
         if len(self.prior_odds) == 1:
             return np.array([len(blanket) * float(self.prior_odds[0, 0]) for blanket in blankets])
         return np.array([self.prior_odds[x, blanket].sum() for x, blanket in zip(xs, blankets, strict=True)])
+
+
+def is_modelled(schema: Schema) -> Bools:
+    """Return which variables have few enough levels for conditionals."""
+    return np.asarray(schema.cardinalities) <= MOST_LEVELS
 
 
 def log_prior_odds(n: int, expected_neighbours: float, prior: ArrayLike | None = None) -> Floats:

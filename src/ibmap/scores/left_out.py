@@ -2,18 +2,21 @@
 
 The leave-one-out log pseudo-likelihood, Σ_rows log p(x | the other values of the row), makes undirected and
 directed graphs comparable: both say how x depends on its Markov blanket, and neither has seen the row. It is
-a sum over the slices of the blanket, so it comes from counts, and takes no second fit for any row.
+a sum over the slices of the blanket, so it comes from counts, and takes no second fit for any row. Variables
+of too many levels, which have no edges, say nothing.
 """
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ibmap._parallel import OneBlasThread
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, ask
-from ibmap.kernels.conditionals import large_left_out, loglinear_left_out
+from ibmap.kernels.conditionals import loglinear_left_out
 from ibmap.scores.binary import VAGUE
-from ibmap.scores.pairwise import is_large
+from ibmap.scores.families import is_modelled
+from ibmap.scores.pairwise import is_large, large_model
 
 AT_ONCE = 1 << 22  #: rows times variables of a trip, at most
 DENSE = 1 << 20  #: combinations of levels that are counted without looking which of them occur
@@ -38,24 +41,27 @@ def pairwise_left_out(engine: Engine, blankets: Sequence[Ints], precision: float
     The log likelihood at the mode, less the number of parameters that the data and not the prior have set
     (Takeuchi's criterion), which is what leaving out each row in turn would cost to first order.
     """
-    out = np.empty(len(blankets))
+    out = np.zeros(len(blankets))
     for xs in _trips(engine, blankets):
         tables = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs]))
         asked, slices = tables.answered()
         levels = np.array(tables.levels)
         for x, one in zip(xs, tables.one_by_one(), strict=True):
-            left_out = large_left_out if is_large(levels, x) else loglinear_left_out
-            mine = one.sets.start, one.sets.stop
-            found = left_out(
-                levels, x, asked.given[one.given], one.keys, slices.sets, *mine, VAGUE, precision
-            )
+            if is_large(levels, x):
+                with OneBlasThread():
+                    found = large_model(tables, one, precision).left_out
+            else:
+                mine = one.sets.start, one.sets.stop
+                found = loglinear_left_out(
+                    levels, x, asked.given[one.given], one.keys, slices.sets, *mine, VAGUE, precision
+                )
             out[x] = found * _scale(engine, slices.sets[2, one.sets].sum())
     return out
 
 
 def saturated_left_out(engine: Engine, blankets: Sequence[Ints], prior_count: float) -> Floats:
     """Return, for every x, what a table with prior counts says, one for each configuration of its blanket."""
-    out, levels = np.empty(len(blankets)), engine.schema.cardinalities
+    out, levels = np.zeros(len(blankets)), engine.schema.cardinalities
     for xs in _trips(engine, blankets):
         asked, slices = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs])).answered()
         owner = np.repeat(np.arange(len(xs)), np.diff(slices.set_start))
@@ -72,7 +78,7 @@ def directed_left_out(engine: Engine, arcs: Bools, size: float) -> Floats:
 
     ``arcs[x, y]`` is y → x; every family has the prior counts of BDeu, which add up to ``size``.
     """
-    out, levels = np.empty(len(arcs)), np.asarray(engine.schema.cardinalities)
+    out, levels = np.zeros(len(arcs)), np.asarray(engine.schema.cardinalities)
     blankets = [blanket_of(arcs, x) for x in range(len(arcs))]
     for xs in _trips(engine, blankets):
         for x, blanket in zip(xs, _blankets(engine, xs, blankets), strict=True):
@@ -131,12 +137,12 @@ def _blankets(engine: Engine, xs: Sequence[int], blankets: Sequence[Ints]) -> It
 
 
 def _trips(engine: Engine, blankets: Sequence[Ints]) -> Iterator[list[int]]:
-    """Yield the variables, some at a time, so that no answer is large."""
+    """Yield the variables that are modelled, some at a time, so that no answer is large."""
     trip: list[int] = []
     large = 0
-    for x, blanket in enumerate(blankets):
+    for x in np.flatnonzero(is_modelled(engine.schema)).tolist():
         trip.append(x)
-        large += engine.schema.n_rows * (len(blanket) + 3)
+        large += engine.schema.n_rows * (len(blankets[x]) + 3)
         if large >= AT_ONCE:
             yield trip
             trip, large = [], 0

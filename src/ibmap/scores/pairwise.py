@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._parallel import OneBlasThread, spread
 from ibmap._types import Ints
 from ibmap.engines import Engine, MemoryEngine, Tables
-from ibmap.kernels.conditionals import large_row, loglinear_row
+from ibmap.engines.tables import Answered
+from ibmap.kernels.conditionals import loglinear_row
 from ibmap.scores.binary import VAGUE, BinaryRows
-from ibmap.scores.families import FamilyScore, Members
+from ibmap.scores.families import MOST_LEVELS, FamilyScore, Members
+from ibmap.scores.large_model import LargeModel
 from ibmap.scores.local_score import Rows
 
 LARGE = 24  #: parameters of the largest effect that x could have, beyond which its model is approximated
@@ -64,27 +67,57 @@ class Pairwise:
         """Return the pairwise rows."""
         return pairwise
 
-    def rows(self, tables: Tables, strong: float = np.inf) -> Rows:
+    def rows(self, tables: Tables, strong: float = np.inf, n_threads: int = 1) -> Rows:
         """Return t_xy and s_x(B) for every question."""
         asked, slices = tables.answered()
         outside, inside = np.empty(len(tables)), np.empty(len(asked.given))
         values = np.empty(len(asked))
         levels = np.array(tables.levels)
-        for q, one in enumerate(tables.one_by_one()):
-            row, mine = large_row if is_large(levels, one.x) else loglinear_row, one.tables
-            values[q] = row(
+
+        def fill(_: int, question: tuple[int, Answered]) -> None:
+            q, one = question
+            mine = one.tables
+            if is_large(levels, one.x):
+                model = large_model(tables, one, self.precision)
+                values[q], inside[one.given] = model.value, large_inside(model, one, strong)
+                cells = tables.start[mine.start : mine.stop + 1], tables.cells
+                outside[mine] = model.outside(levels[asked.y[mine]], *cells)
+                return
+            values[q] = loglinear_row(
                 *(levels, one.x, asked.given[one.given], one.keys),
                 *(slices.sets, one.sets.start, one.sets.stop),
                 *(VAGUE, self.precision, strong),
                 *(asked.y[mine], tables.start[mine.start : mine.stop + 1], tables.cells),
                 *(outside[mine], inside[one.given]),
             )
+
+        with OneBlasThread():
+            spread(fill, enumerate(tables.one_by_one()), min(n_threads, len(asked)))
         evidence = np.zeros((len(asked), len(tables.levels)))
         evidence[asked.of_table, asked.y] = outside
         evidence[np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given] = inside
         return Rows(evidence, values)
 
 
+def large_model(tables: Tables, one: Answered, precision: float) -> LargeModel:
+    """Return the model of a variable with many levels."""
+    asked, slices = tables.answered()
+    k, x, size = slices.sets[:, one.sets]
+    counts = np.zeros((len(one.keys), tables.levels[one.x]))
+    counts[k, x] = size
+    return LargeModel(counts, one.keys, tables.levels[asked.given[one.given]], VAGUE, precision)
+
+
+def large_inside(model: LargeModel, one: Answered, strong: float) -> list[float]:
+    """Return t of every member: of those with strong effects by a fit without them."""
+    members = range(one.given.stop - one.given.start)
+    return [
+        model.inside(j) if model.length(j) <= strong else model.value - model.without(j).value
+        for j in members
+    ]
+
+
 def is_large(levels: Ints, x: int) -> bool:
     """Whether the model of x is approximated: whatever its blanket, so that evidence can be compared."""
-    return bool((levels[x] - 1) * (levels.max() - 1) > LARGE)
+    most = levels[levels <= MOST_LEVELS].max(initial=1)
+    return bool((levels[x] - 1) * (most - 1) > LARGE)

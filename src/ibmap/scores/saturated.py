@@ -65,7 +65,7 @@ class Saturated:
         """Return the saturated rows."""
         return saturated
 
-    def rows(self, tables: Tables, strong: float = np.inf) -> Rows:
+    def rows(self, tables: Tables, strong: float = np.inf, n_threads: int = 1) -> Rows:
         """Return t_xy and s_x(B) for every question; members are margins of the slices."""
         n = len(tables.levels)
         return Rows(spread_rows(tables, n, self._evidence), self._values(tables))

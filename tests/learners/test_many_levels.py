@@ -1,0 +1,86 @@
+"""Columns with hundreds of levels: they have no edges, cost nothing, and the learner says so."""
+
+import numpy as np
+import pytest
+
+from ibmap import EvidenceMAP
+from ibmap._parallel import OneBlasThread, _libraries
+from ibmap.data import load
+from ibmap.engines import MemoryEngine
+from ibmap.errors import DataWarning, RequestError
+from ibmap.learners import evidence_map, explain
+from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
+from ibmap.scores.families import MOST_LEVELS, NEVER
+from ibmap.scores.local_score import in_batches
+from tests.engines.partitioned import ENGINES
+
+RNG = np.random.default_rng(3)
+A = RNG.integers(0, 3, 900)
+TABLE = {
+    "a": A,
+    "b": (A + (RNG.random(900) < 0.2)) % 3,
+    "id": np.arange(900),
+    "c": A ^ (RNG.random(900) < 0.1),
+    "place": RNG.integers(0, MOST_LEVELS + 30, 900),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    with pytest.warns(DataWarning, match="too many levels"):
+        return load(TABLE)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("view", [None, "directed"])
+def test_they_have_no_edges_and_the_rest_is_as_without_them(data, engine, view):
+    with pytest.warns(
+        DataWarning, match=r"more than 100 levels: 'id' \(900\), 'place' \(13.\) have no edges"
+    ):
+        learned = evidence_map(engine(data), view=view, expected_neighbours=2.0)
+    rest = evidence_map(
+        load({name: TABLE[name] for name in "abc"}), view=view, expected_neighbours=2.0 * 3 / 5
+    )
+    assert learned.graph.edges == rest.graph.edges
+    assert learned.graph.n_edges >= 2
+
+
+def test_explanations_know_them(data):
+    with pytest.warns(DataWarning):
+        learned = evidence_map(data)
+    assert "not adjacent" in str(explain(data, learned, "a", "id"))
+
+
+@pytest.mark.parametrize("score", [PairwiseScore, SaturatedScore, AdaptiveScore])
+def test_their_evidence_is_against_every_edge(data, score):
+    bound = score().bind(MemoryEngine(data), None)
+    rows = in_batches(bound, range(5), [np.array([1]), np.array([0]), *[np.empty(0, np.int64)] * 3])
+    others = [0, 1, 3]
+    assert (rows.evidence[np.ix_(others, [2, 4])] < NEVER / 2).all()
+    assert (rows.evidence[[2, 2, 2, 4], [0, 1, 4, 3]] < NEVER / 2).all()
+    assert (rows.evidence[np.ix_(others, others)] > NEVER / 2).all()
+
+
+def test_a_required_edge_of_one_is_refused(data):
+    with pytest.raises(RequestError, match="'id' has 900 levels and can have no edges"):
+        evidence_map(data, required=[("a", "id")])
+
+
+def test_the_estimator_warns(data):
+    with pytest.warns(DataWarning, match="no edges"):
+        net = EvidenceMAP().fit(data)
+    assert ("a", "b") in net.graph_.edges
+
+
+def test_blocks_with_one_blas_thread_may_overlap():
+    def threads():
+        return [one.num_threads for one in _libraries().select(user_api="blas").lib_controllers]
+
+    before = threads()
+    one, other = OneBlasThread(), OneBlasThread()
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert set(threads()) <= {1}
+    other.__exit__(None, None, None)
+    assert threads() == before
