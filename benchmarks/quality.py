@@ -134,7 +134,10 @@ def main() -> None:
                 print(f"{k} of {len(left)}", end="\r", flush=True)
         print()
     from quality_page import write
+    from quality_real import measure
 
+    if not given.page and given.methods is None:
+        measure(given.only)
     write(FILE)
 
 

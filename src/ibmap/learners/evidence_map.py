@@ -26,6 +26,9 @@ from ibmap.search import Swaps, as_search
 from ibmap.search.gains import Gains
 from ibmap.search.rivals import Rivals, rivals
 
+UNDECIDED = 0.5  #: log odds of an edge, seen from one end, up to which that end does not speak for it
+CERTAIN = 10.0  #: an edge that the score would miss by more than this stays, whoever could stand in
+
 
 def evidence_map(
     data: Source,
@@ -130,8 +133,9 @@ def look_at_levels(schema: Schema, edges: Edges) -> None:
 def with_rivals(learned: Learned, running: Gains) -> Learned:
     """Return what was learned with posteriors over rivals, without the edges that are doubtful.
 
-    The score has joined the best of several that could stand in for each other. An edge of which neither end
-    says that it is more likely than its rivals together is left out again.
+    The score has joined the best of several that could stand in for each other. An edge that is less likely
+    than its rivals together (by the mean of both ends, neither of which speaks for it) is left out again,
+    unless the score insists on it.
     """
     pairs, joined = running.pairs, running.adjacency
     odds = (running.evidence + running.evidence.T) / 2
@@ -139,8 +143,10 @@ def with_rivals(learned: Learned, running: Gains) -> Learned:
     found = rivals(running.score, joined, running.evidence, getattr(running, "compared", None))
     edges, must = learned.graph.edges, set(map(frozenset, learned.required))
     free = np.array([frozenset(edge) not in must for edge in edges], bool)
-    doubtful = free & (found.log_odds < 0).all(axis=1)
-    for (x, y), out, log_odds in zip(pairs, doubtful, found.log_odds.mean(axis=1), strict=True):
+    mean = found.log_odds.mean(axis=1)
+    weak = odds[pairs[:, 0], pairs[:, 1]] < CERTAIN
+    doubtful = free & weak & (mean < 0) & (found.log_odds < UNDECIDED).all(axis=1)
+    for (x, y), out, log_odds in zip(pairs, doubtful, mean, strict=True):
         against[x, y] = against[y, x] = log_odds if out else -log_odds
     sigma = -np.logaddexp(0.0, against)
     np.fill_diagonal(sigma, 0.0)
