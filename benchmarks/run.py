@@ -17,6 +17,7 @@ ALL = (
     "worlds",
     "rivals",
     "dag",
+    "evidence",
     "eda",
     "pages",
 )

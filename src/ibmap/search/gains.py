@@ -10,6 +10,8 @@ from ibmap.scores import LocalScore
 from ibmap.scores.local_score import credibility, in_batches
 from ibmap.search.running import TIE, Flip, Pairs
 
+AT_ONCE = 256  #: rows that are looked at together
+
 
 class Gains:
     """What steepest ascent and rounds share: they trust t, so the score must be additive.
@@ -36,10 +38,10 @@ class Gains:
         """Neighbours of x in the graph as it stands."""
         return np.flatnonzero(self.adjacency[x])
 
-    def gains(self, x: int) -> Floats:
-        """What flipping each pair with x would gain; -inf where that is not allowed."""
-        mean = (self.evidence[x] + self.evidence[:, x]) / 2
-        return np.where(self.closed[x], -np.inf, np.where(self.adjacency[x], -mean, mean))
+    def gains(self, xs: Sequence[int]) -> Floats:
+        """What flipping each pair with some x would gain, a row for each; -inf where it is not allowed."""
+        mean = (self.evidence[xs] + self.evidence[:, xs].T) / 2
+        return np.where(self.closed[xs], -np.inf, np.where(self.adjacency[xs], -mean, mean))
 
     def gain(self, x: int, y: int) -> float:
         """What flipping one pair would gain."""
@@ -48,14 +50,16 @@ class Gains:
 
     def choose(self, xs: Iterable[int]) -> None:
         """Find with whom flipping gains most, for some x."""
-        for x in xs:
-            gains = self.gains(x)
-            self.partner[x] = first_best(gains)
-            self.best[x] = gains[self.partner[x]]
+        xs = list(xs)
+        for first in range(0, len(xs), AT_ONCE):
+            some = xs[first : first + AT_ONCE]
+            gains = self.gains(some)
+            self.partner[some] = found = first_best(gains)
+            self.best[some] = gains[np.arange(len(some)), found]
 
     def choose_again(self, touched: Sequence[int]) -> None:
         """Let all choose again whose choice may be another one, as the rows of ``touched`` are new."""
-        rows = np.array([self.gains(v) for v in touched])
+        rows = self.gains(touched)
         bar = self.best - TIE * np.maximum(1.0, np.abs(self.best))
         again = np.isin(self.partner, touched) | (rows.max(axis=0) >= bar)
         again[touched] = True
@@ -129,13 +133,13 @@ class Gains:
         self.n_tests = int(saved["n_tests"])
 
 
-def first_best(values: Floats) -> int:
-    """Return the first position whose value is the largest, ties to nine digits aside.
+def first_best(values: Floats) -> Ints:
+    """Return the first position whose value is the largest, ties to nine digits aside, of every row.
 
     Examples
     --------
-    >>> first_best(np.array([1.0, 3.0 - 1e-12, 3.0]))
-    1
+    >>> first_best(np.array([[1.0, 3.0 - 1e-12, 3.0], [4.0, 2.0, 0.0]]))
+    array([1, 0])
     """
-    best = values.max()
-    return int(np.argmax(values >= best - TIE * max(1.0, abs(best))))
+    best = values.max(axis=-1, keepdims=True)
+    return np.asarray(np.argmax(values >= best - TIE * np.maximum(1.0, np.abs(best)), axis=-1))

@@ -133,8 +133,10 @@ def without_edge(row: Floats, not_adjacent: Bools, x: int) -> WithoutEdge:
     outside = np.flatnonzero(outside_of(not_adjacent, x))
     if not len(outside):
         return WithoutEdge(0.0, -1, -np.inf)
-    best = int(np.argmax(row[outside]))
-    return WithoutEdge(log_sum(np.delete(row[outside], best)), int(outside[best]), float(row[outside[best]]))
+    logs = row[outside]
+    best = int(np.argmax(logs))
+    rival, logs[best] = float(logs[best]), -np.inf
+    return WithoutEdge(log_sum(logs), int(outside[best]), rival)
 
 
 def outside_of(not_adjacent: Bools, x: int) -> Bools:

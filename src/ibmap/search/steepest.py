@@ -30,7 +30,7 @@ class Ascending(Gains):
         """Do up to ``limit`` flips."""
         flips: list[Flip] = []
         while len(flips) < limit:
-            x = first_best(self.best) if self.score.n else 0
+            x = int(first_best(self.best)) if self.score.n else 0
             if not (self.score.n and self.best[x] > TIE):
                 self.finished = not self.revise()
                 if self.finished:

@@ -113,7 +113,7 @@ class Swapping(Matching):
                 continue
             gains = (row + self.evidence[:, x]) / 2 + self.gain(x, y)
             gains[self.adjacency[x] | self.closed[x]] = -np.inf
-            z = first_best(gains)
+            z = int(first_best(gains))
             if gains[z] > TIE:
                 found.append(Swap(float(gains[z]), x, y, z))
         self._seen, self._known, self.compared = self.adjacency.copy(), compared, compared
