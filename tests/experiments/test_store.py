@@ -158,3 +158,15 @@ def test_what_is_no_number_is_refused(three):
     with Store(three, STUDY, SETTINGS) as store, pytest.raises(ValueError, match="JSON compliant"):
         store.append(Row({"n": 9, "learner": "fast"}, 0, {"hamming": float("nan")}))
     assert len(read(three).rows) == 3
+
+
+def test_settings_that_cannot_be_run_leave_no_file(path):
+    with pytest.raises(RequestError, match="sweeps"), Store(path, STUDY, SETTINGS):
+        raise RequestError("sweeps must be at least 1")
+    assert not path.exists()
+
+
+def test_a_request_that_fails_later_keeps_the_rows(three):
+    with pytest.raises(RequestError), Store(three, STUDY, SETTINGS):
+        raise RequestError("too late")
+    assert len(read(three).rows) == 3

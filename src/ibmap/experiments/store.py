@@ -112,7 +112,10 @@ class Store:
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, RequestError) and not self.rows:  # settings that cannot be run bind nobody
+            with suppress(OSError):
+                self.path.unlink()
         self.close()
 
     def _write(self, entry: dict[str, Any]) -> None:
