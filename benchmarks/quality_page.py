@@ -52,7 +52,10 @@ def write(file: Path) -> None:
     """Write the page from the rows that are there."""
     rows = pl.read_csv(file, infer_schema_length=None).filter(pl.col("seed").is_in(SEEDS))
     order = {world.name: k for k, world in enumerate(worlds())}
-    rows = rows.sort(pl.col("world").replace_strict(order), "rows", maintain_order=True)
+    by = {method.name: k for k, method in enumerate(methods())}
+    rows = rows.sort(
+        pl.col("world").replace_strict(order), "rows", pl.col("method").replace_strict(by), "seed"
+    )
     seeds = ", ".join(map(str, sorted(rows["seed"].unique().to_list())))
     tables = rows.select("world", "rows", "seed").n_unique()
     wanted = sum(len(world.sizes) for world in worlds()) * len(SEEDS)
@@ -202,7 +205,8 @@ def picture(rows: pl.DataFrame) -> None:
     axes.set_xticks(range(len(kinds)), kinds, rotation=40, ha="right")
     axes.set_yticks(range(len(methods)), methods)
     for i, j in np.argwhere(~np.isnan(ratio)):
-        axes.text(j, i, f"{ratio[i, j]:.2f}", ha="center", va="center", fontsize=8)
+        colour = "white" if ratio[i, j] > 2.2 else "black"
+        axes.text(j, i, f"{ratio[i, j]:.2f}", ha="center", va="center", fontsize=8, color=colour)
     figure.tight_layout()
     figure.savefig(PICTURE, dpi=110)
     plt.close(figure)

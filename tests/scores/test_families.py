@@ -41,7 +41,7 @@ def test_pairwise_rows_and_values_are_those_of_the_twin(engine: Any, table: Tabl
             assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-4, abs=1e-4)
             if y in blanket:
                 expected = loglinear.evidence_inside(codes, cards, x, y, blanket, 1.0, STRONG) + odds
-            assert refitted.evidence[x, y] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+                assert refitted.evidence[x, y] == pytest.approx(expected, rel=1e-4, abs=1e-4)
         value = loglinear.value(codes, cards, x, blanket)
         assert rows.values[x] == pytest.approx(value, rel=1e-6, abs=1e-6)
         assert bound.value(x, np.array(blanket, int)) == pytest.approx(value, rel=1e-6, abs=1e-6)

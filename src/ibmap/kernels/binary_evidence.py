@@ -39,6 +39,7 @@ def binary_rows(
 ) -> None:
     """Fill the rows of some x: t_xy of both families, and s_x(B) of both.
 
+    With a length from which on effects are ``strong``, only members are looked at: t of others is 0.
     ``rising`` has log Γ(a + n) - log Γ(a) for a cell, and for the two levels of x together.
     """
     packed, sets, _, _ = records_of(context)
@@ -59,7 +60,7 @@ def binary_rows(
         values[1, q] = log_evidence(counts, rising)
         mean, spread = moments_of(share)
         for block in range(packed.blocks.shape[0]):
-            if packed.blocks[block, 0] == 2:
+            if packed.blocks[block, 0] == 2 and strong == np.inf:
                 count_and_score(
                     packed,
                     sets,

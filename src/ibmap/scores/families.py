@@ -127,9 +127,10 @@ class EvidenceScore(LocalScoreBase):
         return self._with_prior(xs, blankets, self._found(xs, blankets))
 
     def refitted(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
-        """Return the same, but members with strong effects are judged by fits without them, which takes time.
+        """Return the same for members of the blankets, those with strong effects by fits without them.
 
-        Searches do not need it: approximated or not, a strong effect is strong.
+        That takes time, and searches do not need it: approximated or not, a strong effect is strong. Those
+        outside a blanket are not looked at.
         """
         return self._with_prior(xs, blankets, self._found(xs, blankets, STRONG))
 
@@ -155,7 +156,8 @@ class EvidenceScore(LocalScoreBase):
         evidence = np.full((len(xs), self.n), NEVER)
         values = np.array([NEVER * np.count_nonzero(~known[blanket]) for blanket in given])
         modelled = [given[q][known[given[q]]] for q in asked.tolist()]
-        questions = Questions.rows([xs[q] for q in asked.tolist()], modelled, self.n, known)
+        among = known & np.isinf(strong)
+        questions = Questions.rows([xs[q] for q in asked.tolist()], modelled, self.n, among)
         found = self.family.rows(ask(self.engine, questions), strong, self._threads)
         evidence[np.ix_(asked, known)] = found.evidence[:, known]
         values[asked] += found.values
