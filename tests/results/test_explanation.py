@@ -8,7 +8,8 @@ from sklearn.exceptions import NotFittedError
 from ibmap import GSMN, IBMAP, BayesianTest, MutualInformation
 from ibmap.data import load
 from ibmap.errors import RequestError, UnknownVariableError
-from ibmap.learners import explain, ibmap_hc
+from ibmap.learners import evidence_map, explain, ibmap_hc
+from ibmap.results.result_file import result_of, result_of_learned, result_text
 from tests.chains import noisy_chain
 
 
@@ -30,6 +31,25 @@ def test_both_views_are_the_pair_scores_of_the_search(chain):
             assert found.views[0].numbers[side] == pytest.approx(learned.pair_scores[i, j], rel=1e-9)
             assert found.views[1].numbers[side] == pytest.approx(learned.pair_scores[j, i], rel=1e-9)
             assert set(found.views[0].given) == set(learned.graph.blanket(x)) - {y}
+
+
+def test_evidence_map_is_explained_with_the_posteriors_that_it_shows():
+    table = noisy_chain(5, 300, noise=0.3)
+    learned = evidence_map(table)
+    from_file = result_of(json.loads(result_text(result_of_learned(learned, table)))).learned
+    shown = learned.edge_table.first()
+    assert len(shown) == 10
+    for x, y, one, other in shown:
+        for network in (learned, from_file):
+            assert explain(table, network, y, x).log_posterior == pytest.approx((one + other) / 2)
+
+
+def test_both_ends_of_a_strong_edge_are_judged_by_exact_evidence():
+    table = noisy_chain(3, 4000)
+    found = explain(table, evidence_map(table), "v0", "v1")
+    odds = [view.numbers["log_dependent"] - view.numbers["log_independent"] for view in found.views]
+    assert found.gain_of_flip == pytest.approx(-np.mean(odds), rel=1e-3)
+    assert found.gain_of_flip < -100
 
 
 def test_the_history_of_the_pair_and_what_a_flip_would_do(chain):

@@ -83,6 +83,13 @@ class EdgeTable:
         )
         return {(i, j): (one, other) for (i, j), (one, other) in rows}
 
+    def find(self, i: int, j: int) -> tuple[float, float] | None:
+        """Return both log posteriors of a pair, an edge or a near miss; None if it is not listed."""
+        at = np.flatnonzero((self.pairs == (min(i, j), max(i, j))).all(axis=1))
+        return (
+            (float(self.log_posteriors[at[0], 0]), float(self.log_posteriors[at[0], 1])) if len(at) else None
+        )
+
 
 def edge_table(graph: Graph, pair_scores: Floats | None, near_misses: int = NEAR_MISSES) -> EdgeTable:
     """List the edges, then up to ``near_misses`` other pairs; all pairs are looked at once.

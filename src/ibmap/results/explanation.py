@@ -17,6 +17,7 @@ from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign
 from ibmap.scores import LocalScore
 from ibmap.scores.bjp import BoundBJPScore
+from ibmap.scores.local_score import in_batches
 
 LIKELY = 0.1  #: rivals with a smaller probability are not told
 LEVELS = 12  #: tables with more levels on a side are not drawn
@@ -284,12 +285,11 @@ def explain(
 
 
 def _over_rivals(learned: Learned, i: int, j: int) -> dict[str, Any]:
-    """Return the log posterior of an edge over its rivals, and these; nothing if nobody compared."""
-    pair = (min(i, j), max(i, j))
-    logs = learned.edge_table.of_pair.get(pair)
+    """Return the posterior that was shown, over rivals if the pair is an edge; nothing if nobody compared."""
+    logs = None if learned.rivals is None else learned.edge_table.find(i, j)
     if learned.rivals is None or logs is None:
         return {}
-    x, y = (learned.graph.names[v] for v in pair)
+    x, y = (learned.graph.names[v] for v in (min(i, j), max(i, j)))
     return {"over_rivals": sum(logs) / 2, "rivals": learned.rivals.get((x, y), ())}
 
 
@@ -333,8 +333,9 @@ def _by_test(bound: BoundTest, v: int, w: int, given: Ints) -> tuple[bool, dict[
 def _by_score(
     score: LocalScore, learned: Learned, v: int, w: int, given: Ints
 ) -> tuple[bool, dict[str, float]]:
-    """Return what the evidence says, as log posteriors: log odds of t."""
-    return _by_evidence(float(score.rows([v], [learned.graph.neighbours(v)]).evidence[0, w]))
+    """Return what the evidence says, as log posteriors: log odds of t, exact where rivals were compared."""
+    blanket, exact = learned.graph.neighbours(v), learned.rivals is not None
+    return _by_evidence(float(in_batches(score, [v], [blanket], refitted=exact).evidence[0, w]))
 
 
 def _by_evidence(evidence: float) -> tuple[bool, dict[str, float]]:
