@@ -148,7 +148,7 @@ class Learned:
     def edges_frame(self) -> Any:
         """The edge table as a frame of the library that the user brought.
 
-        ``posterior`` is the probability of an edge, the geometric mean of what the two ends say;
+        ``posterior`` summarises what the two ends say (``posterior_in_words`` tells how);
         ``log_posterior_xy`` and ``log_posterior_yx`` are the two (x given its blanket, y given its own).
         """
         return frame(self.edge_table.columns, self.backend)
