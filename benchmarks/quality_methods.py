@@ -87,9 +87,9 @@ def _of_pybnesian() -> list[Method]:
     except ImportError:
         return []
 
-    def pc(data: CategoricalData) -> Found:
+    def tested(search: Any, data: CategoricalData) -> Found:
         frame, _ = _frame(data)
-        graph = pybnesian.PC().estimate(pybnesian.ChiSquare(frame), alpha=0.01)
+        graph = search.estimate(pybnesian.ChiSquare(frame), alpha=0.01)
         edges = {tuple(sorted((int(a[1:]), int(b[1:])))) for a, b in [*graph.arcs(), *graph.edges()]}
         return Found(np.array(sorted(edges), np.int64).reshape(-1, 2))
 
@@ -104,8 +104,9 @@ def _of_pybnesian() -> list[Method]:
         return Found(moral(data.n_variables, parents))
 
     return [
-        Method("pybnesian PC .01", pc, 200, peer=True),
-        Method("pybnesian HC BIC, moral", climb, 100, peer=True),
+        Method("pybnesian PC .01", partial(tested, pybnesian.PC()), peer=True),
+        Method("pybnesian MMPC .01", partial(tested, pybnesian.MMPC()), peer=True),
+        Method("pybnesian HC BIC, moral", climb, 200, peer=True),
     ]
 
 

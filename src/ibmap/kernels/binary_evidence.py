@@ -129,7 +129,8 @@ def count_and_score(
     """Put t of every y of a block into two rows; members of the blanket get a number that means nothing."""
     _, first, last, column, stride = packed.blocks[block]
     m, width = last - first, design.shape[1]
-    tile, cursor = np.empty((SETS, stride + PAD), np.int32), np.empty(SETS, np.int64)
+    n_sets = min(SETS, sets.child[2, n_slices])
+    tile, cursor = np.empty((n_sets, stride + PAD), np.int32), np.empty(n_sets, np.int64)
     sums, with_y = np.zeros((width + 2, m)), np.empty(m, np.int32)
     score, full, cross = sums[0], sums[1], sums[2:]
     totals, start, k = np.zeros(width + 2), 0.0, 0

@@ -14,7 +14,6 @@ from ibmap.results.learned import Learned
 from ibmap.scores.adaptive import Preference
 from ibmap.scores.families import EvidenceScore, is_modelled, log_prior_odds
 from ibmap.scores.left_out import directed_left_out, pairwise_left_out, saturated_left_out
-from ibmap.scores.local_score import in_batches
 from ibmap.scores.pairwise import Pairwise
 from ibmap.scores.saturated import Saturated
 
@@ -66,12 +65,13 @@ def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Lear
 
 def more_than_main_effects(learned: Learned, engine: Engine) -> Bools:
     """Return which variables depend on their neighbours in more than main effects, by the evidence."""
-    blankets = [learned.graph.neighbours(x) for x in range(learned.graph.n_variables)]
-    n, several = len(blankets), np.array([len(blanket) > 1 for blanket in blankets], bool)
+    n, out = learned.graph.n_variables, np.zeros(learned.graph.n_variables, bool)
+    several = [x for x in range(n) if len(learned.graph.neighbours(x)) > 1]
     score: Any = learned.provenance.score
     family = Preference(Pairwise(score.effect_variance), Saturated(engine, score.prior_count))
     bound = EvidenceScore(engine, family, n / 2, None)  # as many as not: no prior of edges
-    return several & (2 * in_batches(bound, range(n), blankets).values > BEYOND)
+    out[several] = 2 * bound.of_blankets(several, [learned.graph.neighbours(x) for x in several]) > BEYOND
+    return out
 
 
 def predicted(learned: Learned, engine: Engine) -> Floats:

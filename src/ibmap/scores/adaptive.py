@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._types import Floats
 from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.errors import RequestError
 from ibmap.scores.binary import BinaryRows
@@ -81,14 +82,23 @@ class Adaptive:
 
     def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
         """Return the rows of the mixture."""
-        a = (self._logs[0] + pairwise.values)[:, None]
-        b = (self._logs[1] + saturated.values)[:, None]
-        now = np.logaddexp(a, b)
-        evidence = np.logaddexp(a + pairwise.evidence, b + saturated.evidence) - now
-        row = members[0]
-        one, other = a[row, 0] - pairwise.evidence[members], b[row, 0] - saturated.evidence[members]
-        evidence[members] = now[row, 0] - np.logaddexp(one, other)
-        return Rows(evidence, now[:, 0])
+        a, b = self._logs[0] + pairwise.values, self._logs[1] + saturated.values
+        more = saturated.evidence - pairwise.evidence
+        sign = np.ones_like(more)
+        sign[members] = -1.0  # their rows are those of the blanket without them
+        beyond = softplus((b - a)[:, None] + sign * more) - softplus(b - a)[:, None]
+        return Rows(pairwise.evidence + sign * beyond, np.logaddexp(a, b))
+
+
+def softplus(values: Floats) -> Floats:
+    """Return log(1 + e^values), by functions that run several at a time.
+
+    Examples
+    --------
+    >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(3)
+    array([   0.   ,    0.693, 1000.   ])
+    """
+    return np.asarray(np.maximum(values, 0.0) + np.log(1.0 + np.exp(-np.abs(values))))
 
 
 class Preference(Adaptive):

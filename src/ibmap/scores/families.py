@@ -25,6 +25,7 @@ FIRST_GUESS = 4.0  #: neighbours that a variable is expected to have, before the
 FEWEST = 0.25  #: and what an empty graph does not push below
 REVISIONS = 3  #: of that number, at most
 STRONG = 1.0  #: length of an effect beyond which a quadratic is no longer good enough: a log odds ratio of 2
+NOTHING_SO_STRONG = 1e9  #: members are looked at, by quadratics
 MOST_LEVELS = 100  #: of a variable that there are conditionals of; one with more has no edges
 NEVER = -1e6  #: evidence for an edge of such a variable
 CLOSE = 0.05  #: a smaller change of its logarithm changes nothing
@@ -165,8 +166,11 @@ class EvidenceScore(LocalScoreBase):
 
     def value(self, x: int, blanket: Ints) -> float:
         """Return half of s_x(B) and of the prior of its edges."""
-        found = self._found([x], [np.asarray(blanket, np.int64)])
-        return float(found.values[0] + self._prior_of([x], [blanket])[0]) / 2
+        return float(self.of_blankets([x], [np.asarray(blanket, np.int64)])[0])
+
+    def of_blankets(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
+        """Return that of some x: what is outside their blankets is not looked at."""
+        return (self._found(xs, blankets, NOTHING_SO_STRONG).values + self._prior_of(xs, blankets)) / 2
 
     def _prior_of(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
         """Return the log prior odds of the edges of each blanket, added up."""

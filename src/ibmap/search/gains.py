@@ -110,11 +110,15 @@ class Gains:
         more = self.score.revised(self.evidence) if hasattr(self.score, "revised") else None
         if more is None:
             return False
+        self.add_to_evidence(more)
+        self.choose(range(self.score.n))
+        return True
+
+    def add_to_evidence(self, more: Floats) -> None:
+        """Add to the prior log odds of edges: of all alike, or of each."""
         self.evidence += more
         np.fill_diagonal(self.evidence, 0.0)
         self.values += (more * self.adjacency).sum(axis=1) / 2
-        self.choose(range(self.score.n))
-        return True
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint needs beside the flips."""

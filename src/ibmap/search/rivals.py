@@ -8,7 +8,7 @@ included, and B the blanket of x, the log odds of the edge (x, y) seen from x ar
 which averages over all graphs that are one swap away. What people see is the mean of both ends.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,30 +27,43 @@ class Rivals(NamedTuple):
 
 
 class WithoutEdge(NamedTuple):
-    """What x would say if its neighbour y were gone."""
+    """What some x would say, if a neighbour y of each were gone."""
 
-    others: float  #: log(1 + Σ_z e^{S_z}) over the variables outside its blanket, without the rival
-    rival: int  #: the strongest of them, -1 if there is none
-    evidence: float  #: S of the rival
+    x: Ints
+    y: Ints
+    others: Floats  #: log(1 + Σ_z e^{S_z}) over the variables outside the blanket of x, without the rival
+    rival: Ints  #: the strongest of them, -1 if there is none
+    evidence: Floats  #: S of the rival
 
     @property
-    def log_sum(self) -> float:
+    def log_sum(self) -> Floats:
         """log(1 + Σ_z e^{S_z}) over all of them."""
-        return float(np.logaddexp(self.others, self.evidence))
+        return np.logaddexp(self.others, self.evidence)
 
     @property
-    def share(self) -> float:
+    def share(self) -> Floats:
         """e^S of the rival, as a share of that sum."""
-        return float(np.exp(self.evidence - self.log_sum))
+        return np.asarray(np.exp(self.evidence - self.log_sum))
+
+    def of(self, which: Bools | Ints) -> "WithoutEdge":
+        """Return some of them."""
+        x, y, others, rival, evidence = self
+        return WithoutEdge(x[which], y[which], others[which], rival[which], evidence[which])
+
+    def and_more(self, more: Sequence["WithoutEdge"]) -> "WithoutEdge":
+        """Return these and more, ordered by x and y."""
+        every = WithoutEdge(*(np.concatenate(values) for values in zip(self, *more, strict=True)))
+        return every.of(np.lexsort((every.y, every.x)))
 
 
+NOBODY = WithoutEdge(*(np.empty(0, kind) for kind in (np.int64, np.int64, float, np.int64, float)))
 SURE = 20.0  #: log odds beyond which nobody asks for better ones
 NOTABLE = 0.01  #: share of a rival that is looked at more closely
 
-Compared = Mapping[tuple[int, int], WithoutEdge]
 
-
-def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compared | None = None) -> Rivals:
+def rivals(
+    score: LocalScore, adjacent: Bools, evidence: Floats, compared: WithoutEdge | None = None
+) -> Rivals:
     """Compare every edge of a graph with the variables that could come in its place.
 
     Parameters
@@ -61,92 +74,94 @@ def rivals(score: LocalScore, adjacent: Bools, evidence: Floats, compared: Compa
         The graph.
     evidence : ndarray of shape (variables, variables)
         t_xy given that graph.
-    compared : mapping or None
-        What a search has found out already, by (x, y).
+    compared : WithoutEdge or None
+        What a search has found out already: both ends of every edge.
     """
     if compared is None:
-        compared = {
-            (x, y): without_edge(row, ~adjacent[x], x)
-            for x, y, row in rows_without(score, adjacent, adjacent)
-        }
-    odds = seen_from_ends(adjacent, evidence, compared)
-    doubtful = [ends for ends, log_odds in odds.items() if log_odds < SURE]
-    evidence = refitted(score, adjacent, evidence, doubtful)
-    compared = {**compared, **look_closer(score, adjacent, {ends: compared[ends] for ends in doubtful})}
-    odds = seen_from_ends(adjacent, evidence, compared)
-    pairs = [(x, y) for x, y in np.argwhere(np.triu(adjacent)).tolist()]
-    found = [[compared[x, y], compared[y, x]] for x, y in pairs]
-    who = np.array([[each.rival for each in both] for both in found], np.int64).reshape(-1, 2)
-    share = np.array([[each.share for each in both] for both in found]).reshape(-1, 2)
-    logs = np.array([[odds[x, y], odds[y, x]] for x, y in pairs]).reshape(-1, 2)
-    return Rivals(logs, who, share)
+        compared = NOBODY.and_more([each for each, _ in compare(score, adjacent, adjacent)])
+    now = log_sum_outside(adjacent, evidence)
+    doubtful = evidence[compared.x, compared.y] + now[compared.x] - compared.log_sum < SURE
+    evidence = refitted(score, adjacent, evidence, np.unique(compared.x[doubtful]))
+    compared = look_closer(score, adjacent, compared, doubtful)
+    odds = evidence[compared.x, compared.y] + now[compared.x] - compared.log_sum
+    order = np.lexsort((compared.x, compared.y))  # where the other end of each is
+    first = compared.x < compared.y
+    ends = np.column_stack([np.flatnonzero(first), order[first]])
+    return Rivals(odds[ends], compared.rival[ends], compared.share[ends])
 
 
-def seen_from_ends(adjacent: Bools, evidence: Floats, compared: Compared) -> dict[tuple[int, int], float]:
-    """Return the log odds of every edge, seen from either end."""
-    now = {x: log_sum(evidence[x][outside_of(~adjacent[x], x)]) for x in {x for x, _ in compared}}
-    return {(x, y): float(evidence[x, y]) + now[x] - each.log_sum for (x, y), each in compared.items()}
+def compare(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[tuple[WithoutEdge, Floats]]:
+    """Yield what x says without y, for both ends of some edges, and its rows; as many as the graph has."""
+    xs, ys = np.nonzero(edges)
+    for first in range(0, len(xs), max(score.n, 1)):
+        x, y = xs[first : first + score.n], ys[first : first + score.n]
+        members = adjacent[x]
+        members[np.arange(len(x)), y] = False
+        rows = in_batches(score, x.tolist(), blankets_of(members)).evidence
+        yield summed_up(adjacent, x, y, rows), rows
 
 
-def refitted(score: LocalScore, adjacent: Bools, evidence: Floats, ends: Sequence[tuple[int, int]]) -> Floats:
-    """Return the evidence; of the members of blankets with doubtful ends without approximations."""
-    out, xs = evidence.copy(), sorted({x for x, _ in ends})
-    if xs:
-        rows = in_batches(score, xs, [np.flatnonzero(adjacent[x]) for x in xs], refitted=True).evidence
+def summed_up(adjacent: Bools, x: Ints, y: Ints, rows: Floats) -> WithoutEdge:
+    """Sum up rows of some x, each without a neighbour y."""
+    outside, each = outside_of(adjacent, x), np.arange(len(x))
+    logs = np.where(outside, rows, -np.inf)
+    rival = np.argmax(logs, axis=1)
+    best = logs[each, rival]
+    logs[each, rival] = -np.inf
+    rival[~outside.any(axis=1)] = -1
+    return WithoutEdge(x, y, log_sum(logs), rival, best)
+
+
+def look_closer(score: LocalScore, adjacent: Bools, compared: WithoutEdge, doubtful: Bools) -> WithoutEdge:
+    """Judge rivals that count as members of the blankets that they would join, without approximations."""
+    some, evidence = np.flatnonzero(doubtful & (compared.share > NOTABLE)), compared.evidence.copy()
+    for first in range(0, len(some), max(score.n, 1)):
+        ends = some[first : first + score.n]
+        each, here = np.arange(len(ends)), compared.of(ends)
+        swapped = adjacent[here.x]
+        swapped[each, here.y], swapped[each, here.rival] = False, True
+        rows = in_batches(score, here.x.tolist(), blankets_of(swapped), refitted=True).evidence
+        evidence[ends] = rows[each, here.rival]
+    return compared._replace(evidence=evidence)
+
+
+def refitted(score: LocalScore, adjacent: Bools, evidence: Floats, xs: Ints) -> Floats:
+    """Return the evidence; that of the neighbours of some x without approximations."""
+    out = evidence.copy()
+    if len(xs):
+        rows = in_batches(score, xs.tolist(), blankets_of(adjacent[xs]), refitted=True).evidence
         out[xs] = np.where(adjacent[xs], rows, out[xs])
     return out
 
 
-def rows_without(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[tuple[int, int, Floats]]:
-    """Yield x, y and t of x given its other neighbours, for both ends of some edges."""
-    xs, ys = np.nonzero(edges)
-    for first in range(0, len(xs), max(score.n, 1)):  # as many rows at a time as the graph has
-        some = slice(first, first + score.n)
-        blankets = []
-        for x, y in zip(xs[some], ys[some], strict=True):
-            blanket = np.flatnonzero(adjacent[x])
-            blankets.append(blanket[blanket != y])
-        rows = in_batches(score, xs[some].tolist(), blankets).evidence
-        yield from zip(xs[some].tolist(), ys[some].tolist(), rows, strict=True)
+def blankets_of(members: Bools) -> list[Ints]:
+    """Return who is in each row."""
+    who = np.nonzero(members)[1]
+    return np.split(who, np.cumsum(members.sum(axis=1))[:-1]) if len(members) else []
 
 
-def look_closer(score: LocalScore, adjacent: Bools, compared: Compared) -> Compared:
-    """Judge every rival that counts as a member of the blanket that it would join, without approximations."""
-    ends = [(x, y, found) for (x, y), found in compared.items() if found.share > NOTABLE]
-    blankets = []
-    for x, y, found in ends:
-        swapped = adjacent[x].copy()
-        swapped[y], swapped[found.rival] = False, True
-        blankets.append(np.flatnonzero(swapped))
-    closer = dict(compared)
-    for first in range(0, len(ends), max(score.n, 1)):
-        some = ends[first : first + score.n]
-        xs, theirs = [x for x, _, _ in some], blankets[first : first + score.n]
-        rows = in_batches(score, xs, theirs, refitted=True).evidence
-        for (x, y, found), row in zip(some, rows, strict=True):
-            closer[x, y] = found._replace(evidence=float(row[found.rival]))
-    return closer
-
-
-def without_edge(row: Floats, not_adjacent: Bools, x: int) -> WithoutEdge:
-    """Sum up what x says about those outside its blanket, in a row without one of its neighbours."""
-    outside = np.flatnonzero(outside_of(not_adjacent, x))
-    if not len(outside):
-        return WithoutEdge(0.0, -1, -np.inf)
-    logs = row[outside]
-    best = int(np.argmax(logs))
-    rival, logs[best] = float(logs[best]), -np.inf
-    return WithoutEdge(log_sum(logs), int(outside[best]), rival)
-
-
-def outside_of(not_adjacent: Bools, x: int) -> Bools:
-    """Whether each variable is outside the blanket of x, and not x itself."""
-    outside = not_adjacent.copy()
-    outside[x] = False
+def outside_of(adjacent: Bools, xs: Ints) -> Bools:
+    """Return who is neither a neighbour of x nor x itself, a row for each of some x."""
+    outside = ~adjacent[xs]
+    outside[np.arange(len(xs)), xs] = False
     return outside
 
 
-def log_sum(logs: Floats) -> float:
-    """Return log(1 + Σ e^logs)."""
-    top = max(float(logs.max(initial=0.0)), 0.0)
-    return top + float(np.log(np.exp(-top) + np.exp(logs - top).sum()))
+def log_sum_outside(adjacent: Bools, evidence: Floats) -> Floats:
+    """Return log(1 + Σ_z e^{S_z}) over the variables outside the blanket of every x."""
+    n = len(adjacent)
+    parts = [np.arange(first, min(first + 256, n)) for first in range(0, n, 256)]
+    sums = [log_sum(np.where(outside_of(adjacent, xs), evidence[xs], -np.inf)) for xs in parts]
+    return np.concatenate([np.empty(0), *sums])
+
+
+def log_sum(logs: Floats) -> Floats:
+    """Return log(1 + Σ e^logs) of every row.
+
+    Examples
+    --------
+    >>> log_sum(np.array([[0.0, -np.inf], [1000.0, 0.0]])).round(3)
+    array([   0.693, 1000.   ])
+    """
+    top = logs.max(axis=1, initial=0.0)
+    return np.asarray(top + np.log(np.exp(-top) + np.exp(logs - top[:, None]).sum(axis=1)))

@@ -1,21 +1,22 @@
 """Rounds, and then swaps: an edge gives way to a rival where that raises the score."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ibmap._types import Floats
+from ibmap._types import Bools, Floats
 from ibmap.scores import LocalScore
 from ibmap.search.gains import first_best
-from ibmap.search.rivals import Compared, rows_without, without_edge
+from ibmap.search.rivals import NOBODY, WithoutEdge, compare, summed_up
 from ibmap.search.rounds import Matching
 from ibmap.search.running import TIE, Flip, Pairs, require_additive
 
 SWEEPS = 20  #: over all edges, at most
 TRIES = 30  #: swaps of a sweep, the most promising ones
 MANY = 1 << 62
+KEPT = 8_000_000  #: numbers in rows that are kept for the next sweep, at most
 
 
 class Swap(NamedTuple):
@@ -49,12 +50,13 @@ class Swaps:
 class Swapping(Matching):
     """Rounds and swaps that have begun."""
 
-    compared: Compared | None = None  #: every edge with its rivals, in the graph as it stands, if known
+    compared: WithoutEdge | None = None  #: every edge with its rivals, in the graph as it stands, if known
     _rows_before: dict[int, tuple[Floats, float]]  #: rows that have changed since a swap began
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         self._sweeps, self._rows_before = 0, {}
-        self._known: Compared = {}  # from the last sweep
+        self._row_without: dict[int, tuple[int, Floats]] = {}  # of x, before its newest neighbour came
+        self._known = NOBODY  # from the last sweep
         self._left: list[Swap] = []  # swaps that it did not try
         super().__init__(score, edges, locked)
         self._seen = ~self.adjacency  # the graph at the last sweep; nothing was seen yet
@@ -99,25 +101,41 @@ class Swapping(Matching):
         What x says depends on its blanket alone; while that is the same, only what was not tried is left.
         """
         same = (self._seen == self.adjacency).all(axis=1)
-        compared = {ends: found for ends, found in self._known.items() if same[ends[0]]}
+        known, new = self._known.of(same[self._known.x]), []
         found = [swap for swap in self._left if same[swap.x]]
         unknown = self.adjacency.copy()
-        for ends in compared:
-            unknown[ends] = False
-        for x, y, row in rows_without(self.score, self.adjacency, unknown):
-            compared[x, y] = without_edge(row, ~self.adjacency[x], x)
-            if same[x]:  # known before a search was stopped
-                continue
-            self.n_tests += self.score.n - 1
-            if self.closed[x, y]:
-                continue
-            gains = (row + self.evidence[:, x]) / 2 + self.gain(x, y)
-            gains[self.adjacency[x] | self.closed[x]] = -np.inf
-            z = int(first_best(gains))
-            if gains[z] > TIE:
-                found.append(Swap(float(gains[z]), x, y, z))
-        self._seen, self._known, self.compared = self.adjacency.copy(), compared, compared
+        unknown[known.x, known.y] = False
+        for each, rows in self._compared(unknown):
+            new.append(each)
+            fresh = ~same[each.x]  # others were known before a search was stopped
+            self.n_tests += int(fresh.sum()) * (self.score.n - 1)
+            found += self._promising(each.of(fresh), rows[fresh])
+        self._seen, self._known = self.adjacency.copy(), known.and_more(new)
+        self.compared = self._known
         return found
+
+    def _compared(self, edges: Bools) -> Iterator[tuple[WithoutEdge, Floats]]:
+        """Compare edges with their rivals: by rows that are at hand, and by new ones."""
+        at_hand = [(x, y, row) for x, (y, row) in self._row_without.items() if edges[x, y]]
+        if at_hand:
+            x, y = np.array([each[:2] for each in at_hand]).T
+            rows = np.array([row for _, _, row in at_hand])
+            edges[x, y] = False
+            yield summed_up(self.adjacency, x, y, rows), rows
+        yield from compare(self.score, self.adjacency, edges)
+
+    def _promising(self, ends: WithoutEdge, rows: Floats) -> list[Swap]:
+        """Return the best swap of each of some ends, if it may be swapped and the score should rise."""
+        x, y = ends.x, ends.y
+        lost = (self.evidence[x, y] + self.evidence[y, x]) / 2
+        gains = (rows + self.evidence[:, x].T) / 2 - lost[:, None]
+        gains[self.adjacency[x] | self.closed[x]] = -np.inf
+        z = first_best(gains)
+        promised = gains[np.arange(len(x)), z]
+        return [
+            Swap(float(promised[k]), int(x[k]), int(y[k]), int(z[k]))
+            for k in np.flatnonzero((promised > TIE) & ~self.closed[x, y])
+        ]
 
     def _swap(self, swap: Swap) -> list[Flip]:
         """Do a swap and the rounds that follow; take all of it back if the score has not risen."""
@@ -137,6 +155,7 @@ class Swapping(Matching):
             self.adjacency[x, y] = self.adjacency[y, x] = _was_adjacent(flips, x, y)
         for v, (row, value) in self._rows_before.items():
             self.evidence[v], self.values[v] = row, value
+            self._row_without.pop(v, None)
         self.partner, self.best = kept[:2]
         self._count_from(kept[2])
         return []
@@ -155,6 +174,21 @@ class Swapping(Matching):
             for x, y in saved["seen"]:
                 self._seen[x, y] = self._seen[y, x] = True
             self._left = [Swap(float(g), int(x), int(y), int(z)) for g, x, y, z in saved["left"]]
+
+    def flip(self, pairs: Sequence[tuple[int, int]]) -> list[Flip]:
+        """Flip pairs; keep the rows of ends that get a neighbour, which tell of its rivals."""
+        for x, y in [*pairs, *((y, x) for x, y in pairs)]:
+            self._row_without.pop(x, None)
+            if not self.adjacency[x, y] and len(self._row_without) * self.score.n < KEPT:
+                self._row_without[x] = (y, self.evidence[x].copy())
+        return super().flip(pairs)
+
+    def add_to_evidence(self, more: Floats) -> None:
+        """Add to the prior log odds of edges, in rows that are kept, too."""
+        super().add_to_evidence(more)
+        for x, (_, row) in self._row_without.items():
+            row += more[x if len(more) > 1 else 0]
+            row[x] = 0.0
 
     def score_rows(self, xs: Iterable[int]) -> None:
         """Score the rows of some x in the graph as it stands; remember what they were."""
