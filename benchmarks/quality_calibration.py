@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from quality import BINS
+from quality_results import BINS
 
 PICTURE = Path(__file__).parents[1] / "docs" / "calibration.png"
 ERROR, TOP = 0.05, 0.8  #: what the recommended learner should keep to
@@ -26,9 +26,8 @@ probabilities of edges.
 """
 
 
-def calibration(rows: pl.DataFrame) -> str:
+def calibration(known: pl.DataFrame) -> str:
     """Return the section, and draw its picture."""
-    known = rows.filter(pl.col("pairs_0").is_not_null())
     kinds = known["kind"].unique(maintain_order=True).to_list()
     methods = known["method"].unique(maintain_order=True).to_list()
     lines = ["| method | " + " | ".join(kinds) + " |", "|---" * (len(kinds) + 1) + "|"]

@@ -7,8 +7,9 @@ import polars as pl
 
 from quality import SEEDS
 from quality_calibration import calibration
-from quality_methods import methods
-from quality_worlds import worlds
+from quality_methods import Method, methods
+from quality_results import TABLES, Results
+from quality_worlds import NS, worlds
 
 PAGE = Path(__file__).parents[1] / "docs" / "quality.md"
 PICTURE = PAGE.with_suffix(".png")
@@ -27,12 +28,12 @@ seeds with their standard errors. `make quality` measures it again and goes on w
 numbers are in [`benchmarks/results/quality.csv`](../benchmarks/results/quality.csv), worlds and methods in
 [`benchmarks/quality_worlds.py`](../benchmarks/quality_worlds.py) and
 [`benchmarks/quality_methods.py`](../benchmarks/quality_methods.py). Settings were chosen on seeds 1000 to
-1002; the seeds here are {seeds}, and {tables:,} tables of {all_tables:,} have been done so far.
+1002; the seeds here are {seeds}. {tables}
 
 ![errors of every method in every kind of world, relative to the best](quality.png)
 
-The picture shows the errors of a method in all worlds of a kind (first seed), over those of the best method
-there.
+The picture shows the errors of a method in all worlds of a kind, over those of the best method there; it is
+blank where a method was not run on all of its tables.
 """
 
 REAL = """## Real tables
@@ -48,26 +49,41 @@ over tables (`python benchmarks/quality_real.py`; all numbers in
 """
 
 
-def write(file: Path) -> None:
-    """Write the page from the rows that are there."""
-    rows = pl.read_csv(file, infer_schema_length=None).filter(pl.col("seed").is_in(SEEDS))
+def write(results: Results) -> None:
+    """Write the page from what has been measured."""
+    rows = results.frame().filter(pl.col("seed").is_in(SEEDS))
     order = {world.name: k for k, world in enumerate(worlds())}
     by = {method.name: k for k, method in enumerate(methods())}
     rows = rows.sort(
         pl.col("world").replace_strict(order), "rows", pl.col("method").replace_strict(by), "seed"
     )
     seeds = ", ".join(map(str, sorted(rows["seed"].unique().to_list())))
-    tables = rows.select("world", "rows", "seed").n_unique()
-    wanted = sum(len(world.sizes) for world in worlds()) * len(SEEDS)
-    parts = [HEAD.format(seeds=seeds, tables=tables, all_tables=wanted), frontier(rows), behind(rows)]
+    parts = [HEAD.format(seeds=seeds, tables=what_was_run(rows)), frontier(rows), behind(rows)]
     kinds = rows["kind"].unique(maintain_order=True).to_list()
+    parts.append(f_measures(rows, kinds))
     parts += [table_of(kind, rows.filter(pl.col("kind") == kind)) for kind in kinds]
-    parts.append(calibration(rows))
-    if (real := file.with_name("real.csv")).exists():
+    parts.append(calibration(results.calibration()))
+    if (real := TABLES.with_name("real.csv")).exists():
         parts.append(real_tables(real))
     picture(rows)
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     print(f"wrote {PAGE}")
+
+
+def what_was_run(rows: pl.DataFrame) -> str:
+    """Say how many tables there are, and which methods have not been run on all of them."""
+    wanted = sum(len(world.sizes) for world in worlds()) * len(SEEDS)
+    counts = dict(rows.group_by("method", maintain_order=True).len().iter_rows())
+    some = [
+        f"{method.name} {counts.get(method.name, 0)}{_up_to(method)}"
+        for method in methods()
+        if counts.get(method.name, 0) < wanted
+    ]
+    return f"There are {wanted:,} tables; these methods were run on some of them: {', '.join(some)}."
+
+
+def _up_to(method: Method) -> str:
+    return f" (up to {method.most_variables} variables)" if method.most_variables < max(NS) else ""
 
 
 def frontier(rows: pl.DataFrame) -> str:
@@ -115,6 +131,36 @@ def behind(rows: pl.DataFrame) -> str:
         values = f"{row['ours']:.1f} | {row['method']} | {row['hamming']:.1f}"
         lines.append(f"| {row['world']} | {row['rows']} | {values} |")
     return "\n".join([*lines, ""])
+
+
+def f_measures(rows: pl.DataFrame, kinds: list[str]) -> str:
+    """F over edges: means over the tables of a kind, with standard errors; the best is bold."""
+    lines = [
+        "## F over edges",
+        "",
+        "Harmonic means of precision and recall of edges, averaged over all tables",
+    ]
+    lines += [
+        "of a kind; methods that were not run on all of them are left out:",
+        "",
+        "| method | " + " | ".join(kinds) + " |",
+    ]
+    lines.append("|---" * (len(kinds) + 1) + "|")
+    means = rows.group_by("kind", "method", maintain_order=True).agg(
+        pl.col("f").mean(), (pl.col("f").std() / pl.len().sqrt()).alias("error"), pl.len().alias("tables")
+    )
+    means = means.filter(pl.col("tables") == pl.col("tables").max().over("kind"))
+    means = means.with_columns(pl.col("f").max().over("kind").alias("best"))
+    for method in rows["method"].unique(maintain_order=True).to_list():
+        mine = {row["kind"]: row for row in means.filter(pl.col("method") == method).iter_rows(named=True)}
+        cells = [_f_cell(mine[kind]) if kind in mine else "" for kind in kinds]
+        lines.append(f"| {method} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _f_cell(row: dict[str, float]) -> str:
+    text = f"{row['f']:.2f}±{row['error']:.2f}"
+    return f"**{text}**" if row["f"] > row["best"] - 5e-3 else text
 
 
 def table_of(kind: str, rows: pl.DataFrame) -> str:
@@ -188,8 +234,7 @@ def picture(rows: pl.DataFrame) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    first = rows.filter(pl.col("seed") == rows["seed"].min())  # which all methods have done
-    tables = first.group_by("kind", "method", maintain_order=True).agg(
+    tables = rows.group_by("kind", "method", maintain_order=True).agg(
         pl.col("hamming").sum(), pl.len().alias("tables")
     )
     kinds = tables["kind"].unique(maintain_order=True).to_list()
