@@ -8,22 +8,27 @@ import argparse
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibmap import Graph
-from quality_methods import Found, methods
+from ibmap.data import CategoricalData
+from quality_methods import Found, Method, methods
 from quality_results import BINS, Key, Measured, Results
 from quality_worlds import worlds
 
 SEEDS = (100, 101, 102)
+LIMIT = 180  #: seconds that a peer may take
+PROCESSES = get_context("fork")
 
 
 def task(key: Key, wanted: list[str]) -> tuple[Key, int, list[Measured]]:
     """Make a table, and run methods on it; in a process of its own. Returns the true number of edges, too."""
     name, rows, seed = key
+    warnings.simplefilter("ignore")
     world = next(world for world in worlds() if world.name == name)
     data, truth = world.make(rows, seed)
     out = []
@@ -31,15 +36,28 @@ def task(key: Key, wanted: list[str]) -> tuple[Key, int, list[Measured]]:
         if method.name not in wanted:
             continue
         began = perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = method.run(data)
+        found = within_limit(method, data) if method.peer else method.run(data)
         out.append(compared(method.name, truth, found, perf_counter() - began))
     return key, truth.n_edges, out
 
 
-def compared(method: str, truth: Graph, found: Found, seconds: float) -> Measured:
+def within_limit(method: Method, data: CategoricalData) -> Found | None:
+    """Run a method in a process of its own, which is stopped after some minutes: nothing was found then."""
+    receiver, sender = PROCESSES.Pipe(duplex=False)
+    child = PROCESSES.Process(target=lambda: sender.send(method.run(data)))
+    child.start()
+    sender.close()
+    try:
+        return receiver.recv() if receiver.poll(LIMIT) else None
+    finally:
+        child.kill()
+        child.join()
+
+
+def compared(method: str, truth: Graph, found: Found | None, seconds: float) -> Measured:
     """Compare with the truth."""
+    if found is None:
+        return Measured(method, None, None, seconds, None)
     n = truth.n_variables
     mine, true = np.zeros((n, n), bool), truth.adjacency
     mine[found.pairs[:, 0], found.pairs[:, 1]] = True

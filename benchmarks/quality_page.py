@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from quality import SEEDS
+from quality import LIMIT, SEEDS
 from quality_calibration import calibration
 from quality_methods import Method, methods
 from quality_results import TABLES, Results
@@ -79,7 +79,11 @@ def what_was_run(rows: pl.DataFrame) -> str:
         for method in methods()
         if counts.get(method.name, 0) < wanted
     ]
-    return f"There are {wanted:,} tables; these methods were run on some of them: {', '.join(some)}."
+    some[0] += " tables"
+    return (
+        f"There are {wanted:,} tables, and some methods have no result on all of them, since they are not\n"
+        f"run beyond a number of variables, or peers are stopped after {LIMIT} seconds: {', '.join(some)}."
+    )
 
 
 def _up_to(method: Method) -> str:

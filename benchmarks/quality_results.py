@@ -1,7 +1,7 @@
 """What ``quality.py`` has measured: two small files, written anew whenever a table is done.
 
 ``results/quality.csv`` has a row for every table, and a cell for every method: false edges, missing edges,
-seconds. ``results/calibration.csv`` has, for every world and method with posteriors, the pairs of every
+seconds; seconds alone where it was stopped without a result. ``results/calibration.csv`` has, for every world and method with posteriors, the pairs of every
 tenth of the posterior over all tables: how many, the sum of their posteriors, and how many are edges.
 """
 
@@ -29,8 +29,8 @@ class Measured(NamedTuple):
     """A method on a table."""
 
     method: str
-    false: int
-    missing: int
+    false: int | None
+    missing: int | None
     seconds: float
     tenths: NDArray[np.float64] | None  #: (3, tenths): pairs, sum of posteriors, edges
 
@@ -58,7 +58,8 @@ class Results:
         """Add what some methods made of a table, and write both files."""
         self.edges[key] = edges
         for one in found:
-            self.cells.setdefault(key, {})[one.method] = f"{one.false} {one.missing} {one.seconds:.3g}"
+            errors = "" if one.false is None else f"{one.false} {one.missing} "
+            self.cells.setdefault(key, {})[one.method] = f"{errors}{one.seconds:.3g}"
             if one.tenths is not None:
                 self.tenths[key[0], one.method] = self.tenths.get((key[0], one.method), 0.0) + one.tenths
         self.write()
@@ -93,6 +94,8 @@ class Results:
         for key, cells in self.cells.items():
             edges = self.edges[key]
             for method, cell in cells.items():
+                if len(cell.split()) < 3:  # stopped
+                    continue
                 false, missing, seconds = (float(part) for part in cell.split())
                 both = edges - missing
                 f = 2 * both / max(2 * both + false + missing, 1)
