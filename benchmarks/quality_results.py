@@ -1,8 +1,9 @@
 """What ``quality.py`` has measured: two small files, written anew whenever a table is done.
 
 ``results/quality.csv`` has a row for every table, and a cell for every method: false edges, missing edges,
-seconds; seconds alone where it was stopped without a result. ``results/calibration.csv`` has, for every world and method with posteriors, the pairs of every
-tenth of the posterior over all tables: how many, the sum of their posteriors, and how many are edges.
+seconds; seconds alone where it was stopped without a result. ``results/calibration.csv`` has, for every world
+and method with posteriors, the pairs of every tenth of the posterior over all tables: how many, the sum of
+their posteriors, and how many are edges.
 """
 
 import csv
