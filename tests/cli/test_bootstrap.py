@@ -25,7 +25,9 @@ def test_json_is_what_python_says(ibmap, survey):
 def test_the_screen_and_the_files(ibmap, survey, tmp_path):
     ran = ibmap("bootstrap", survey, "--replicates", 10, "--out", tmp_path / "trust")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("1 edge in more than 50% of 10 replicates; the whole table has 1")
+    assert ran.out.startswith(
+        "1 edge in more than 50% of 10 replicates of 80% of the rows; the whole table has 1"
+    )
     assert "1.00" in ran.out
     assert "smoke - cough" in ran.out
     assert "seed 0, 300 rows" in ran.out
@@ -40,16 +42,16 @@ def test_the_screen_and_the_files(ibmap, survey, tmp_path):
 
 
 def test_the_table_ends_with_what_is_near_one_half(ibmap, survey):
-    ran = ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--top", 1)
-    lines = ran.out.splitlines()
-    rows = json.loads(ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--json").out)["support"]
+    drawn = ["bootstrap", survey, "--replicates", 9, "--with-replacement", "--prior", 0.2]
+    lines = ibmap(*drawn, "--top", 1).out.splitlines()
+    rows = json.loads(ibmap(*drawn, "--json").out)["support"]
     assert len(rows) == 3
     assert "... and 2 more" in lines
     assert lines[-4].startswith("3 edges: 1 in all replicates, ")
     assert lines[-3].count(" - ") >= 1
     assert not any(line.endswith(" ") for line in lines)
     assert sum("tea" in line for line in lines) == 1
-    ran = ibmap("bootstrap", survey, "--replicates", 9, "--prior", 0.2, "--about", "tea")
+    ran = ibmap(*drawn, "--about", "tea")
     assert "smoke - cough" not in ran.out
     assert "2 edges of tea: " in ran.out
     ran = ibmap("bootstrap", survey, "--about", "te")
@@ -86,6 +88,14 @@ def test_subsamples_say_so_everywhere(ibmap, survey, tmp_path):
     assert ran.refuses("--subsample", "1.5")
 
 
+def test_with_replacement(ibmap, survey):
+    ran = ibmap("bootstrap", survey, "--replicates", 6, "--with-replacement", "--json")
+    assert json.loads(ran.out)["subsample"] is None
+    assert json.loads(ibmap("bootstrap", survey, "--replicates", 6, "--json").out)["subsample"] == 0.8
+    ran = ibmap("bootstrap", survey, "--subsample", 0.5, "--with-replacement")
+    assert ran.refuses("--subsample", "--with-replacement")
+
+
 def test_the_file_holds_what_json_says_and_fits_the_result(ibmap, survey, tmp_path):
     out = tmp_path / "result"
     assert ibmap("learn", survey, "--out", out).code == 0
@@ -120,7 +130,15 @@ def test_the_options_of_learn_give_the_network_of_learn(ibmap, survey, tmp_path,
 
 
 def test_learn_and_bootstrap_have_the_same_options_of_the_search():
-    own = {"--replicates", "--subsample", "--seed", "--threshold", "--about", "--checkpoint"}
+    own = {
+        "--replicates",
+        "--subsample",
+        "--with-replacement",
+        "--seed",
+        "--threshold",
+        "--about",
+        "--checkpoint",
+    }
     learn, bootstrap = (get_command(app).commands[verb] for verb in ("learn", "bootstrap"))
     one, other = ({option for p in verb.params for option in p.opts} for verb in (learn, bootstrap))
     assert one ^ other == own

@@ -13,10 +13,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ibmap import GSMN, IBMAP, BayesianTest, Bootstrap, CategoricalData, Graph
+from ibmap.data import load
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
-from ibmap.learners import ibmap_hc
-from ibmap.learners.bootstrap import bootstrap
+from ibmap.learners import evidence_map, ibmap_hc
+from ibmap.learners.bootstrap import SHARE, bootstrap
 from tests.chains import noisy_chain
 
 
@@ -26,11 +27,12 @@ def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)
 
 
-def test_support_is_the_share_of_replicates_that_are_learned_one_by_one():
+@pytest.mark.parametrize("share", [None, SHARE])
+def test_support_is_the_share_of_replicates_that_are_learned_one_by_one(share):
     data = noisy_chain(5, 60, noise=0.3)
-    found = bootstrap(data, ibmap_hc, n_replicates=12, random_state=3)
+    found = bootstrap(data, ibmap_hc, n_replicates=12, random_state=3, subsample=share)
     engine = MemoryEngine(data)
-    graphs = [ibmap_hc(engine.resampled(rng)).graph for rng in np.random.default_rng(3).spawn(12)]
+    graphs = [ibmap_hc(engine.resampled(rng, share)).graph for rng in np.random.default_rng(3).spawn(12)]
     rows = found.support().rows()
     shares = {(x, y): share for x, y, share, _ in rows}
     own = ibmap_hc(data).graph
@@ -88,9 +90,30 @@ def test_replicates_that_lose_a_level_keep_it_in_the_question():
         seen.append(engine.data)
         return ibmap_hc(engine, BayesianTest(prior_counts="bdeu"))
 
-    bootstrap(data, learn, n_replicates=20, random_state=0)
+    bootstrap(data, learn, n_replicates=20, random_state=0, subsample=None)
     assert any(table.codes[0].max() == 0 for table in seen)
     assert all(table.levels == data.levels and table.n_rows == 40 for table in seen)
+
+
+def test_by_default_no_row_is_drawn_twice():
+    data = noisy_chain(3, 50)
+    assert bootstrap(data, ibmap_hc, n_replicates=2, random_state=0).subsample == 0.8
+    assert Bootstrap(IBMAP(), 2, random_state=0).fit(data).bootstrapped_.subsample == 0.8
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3])
+def test_a_handful_of_rows(n_rows):
+    found = bootstrap(noisy_chain(3, n_rows), evidence_map, n_replicates=2, random_state=0)
+    assert (found.n_replicates, len(found.pairs)) == (2, 0)
+
+
+def test_repeated_rows_bring_false_edges_and_subsamples_do_not():
+    data = load(np.random.default_rng(0).integers(0, 2, (150, 12)))
+    kept, repeated = (
+        bootstrap(data, evidence_map, n_replicates=10, random_state=0, subsample=share).hits.sum()
+        for share in (SHARE, None)
+    )
+    assert kept < repeated / 3
 
 
 def test_missing_values_and_bins_are_treated_once():
@@ -164,7 +187,7 @@ def test_who_stops_does_not_wait_for_replicates_that_other_threads_are_at():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bootstrap(data, learn, n_replicates=9, n_jobs=3, random_state=7, advance=interrupted)
+        bootstrap(data, learn, n_replicates=9, n_jobs=3, random_state=7, subsample=None, advance=interrupted)
 
 
 DEAF = """

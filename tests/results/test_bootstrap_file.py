@@ -45,9 +45,10 @@ def test_support_comes_back(found, result, saved):
     support = read_support(path, result)
     assert support == read_support(path.parent, result)
     assert support.frequencies == {(x, y): share for x, y, share, _ in found.support().rows()}
-    assert (support.n_replicates, support.seed, support.subsample) == (12, 3, None)
-    assert read_support(saved(subsample=0.5), result).subsample == 0.5
-    assert read_support(saved(subsample="gone"), result) == support  # as in older files
+    assert (support.n_replicates, support.seed, support.subsample) == (12, 3, 0.8)
+    repeated = read_support(saved(subsample=None), result)
+    assert repeated.subsample is None
+    assert read_support(saved(subsample="gone"), result) == repeated  # as in older files
     assert set(found.learned.graph.edges) <= support.frequencies.keys()
     assert Graph.from_json(path.read_text()) == found.averaged(0.5)
 

@@ -11,6 +11,7 @@ import typer
 from ibmap._text import listed
 from ibmap.cli import options, screen
 from ibmap.cli.output import csv_text, output_folder, write_together
+from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,8 +30,11 @@ class ResamplingOptions:
     replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100
     subsample: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Draw this share of the rows, none twice [all, some twice]."),
+        typer.Option(metavar="SHARE", help="Share of the rows that a table has, none of them twice [0.8]."),
     ] = None
+    with_replacement: Annotated[
+        bool, typer.Option("--with-replacement", help="Draw as many rows as there are, some of them twice.")
+    ] = False
     seed: options.Seed = 0
     frequent: Annotated[
         float,
@@ -38,13 +42,19 @@ class ResamplingOptions:
             "--threshold", metavar="T", min=0, max=1, help="Frequency that edges of the average exceed."
         ),
     ] = 0.5
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Replicates at a time; -1: cores.")] = None
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Replicates at a time [1]; -1: as many as cores.")
+    ] = None
 
     def run(self, engine: "Engine", learning: options.Learning) -> "Bootstrapped":
         """Learn from all replicates, with a progress bar."""
-        from ibmap.learners.bootstrap import bootstrap
+        from ibmap.learners.bootstrap import SHARE, bootstrap
 
-        how = {"n_replicates": self.replicates, "random_state": self.seed, "subsample": self.subsample}
+        if self.with_replacement and self.subsample is not None:
+            raise RequestError("--subsample draws no row twice: leave it out, or --with-replacement")
+        chosen = SHARE if self.subsample is None else self.subsample
+        share = None if self.with_replacement else chosen
+        how = {"n_replicates": self.replicates, "random_state": self.seed, "subsample": share}
         with screen.bar("replicates") as advance:
             return bootstrap(engine, learning, **how, n_jobs=self.jobs, advance=advance)  # type: ignore[arg-type]
 
@@ -96,7 +106,8 @@ def show(content: dict[str, Any], out: Path | None, top: int, about: str | None 
     if top:
         show_rows(console, rows, top, about)
         where = f"seed {content['seed']}, {screen.counted(content['n_rows'], 'row')}"
-        console.print(f"{content['learner']}, test {content['test']}; {where}", style="dim")
+        test = "" if content["test"] == "none" else f", test {content['test']}"
+        console.print(f"{content['learner']}{test}; {where}", style="dim")
     if out is not None:
         console.print(f"wrote {out}: {listed(FILES)}", style="dim")
         if (out / "result.json").is_file():

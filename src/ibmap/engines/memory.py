@@ -83,8 +83,8 @@ def drawn_rows(rng: np.random.Generator, n_rows: int, share: float | None = None
 
 
 def n_drawn(share: float, n_rows: int) -> int:
-    """Return how many rows a share is; never all of them, or every replicate would be the table."""
-    return min(round(share * n_rows), n_rows - 1)
+    """Return how many rows a share is; never all of several, or every replicate would be the table."""
+    return min(round(share * n_rows), max(n_rows - 1, 1))
 
 
 def new_sets(n_rows: int) -> Sets:

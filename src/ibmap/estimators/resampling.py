@@ -11,7 +11,7 @@ from ibmap.errors import RequestError
 from ibmap.estimators.base import StructureLearner
 from ibmap.estimators.scored import EvidenceMAP
 from ibmap.graph import Graph
-from ibmap.learners.bootstrap import bootstrap
+from ibmap.learners.bootstrap import SHARE, bootstrap
 from ibmap.results.bootstrapped import Bootstrapped
 from ibmap.results.learned import Learned
 
@@ -31,8 +31,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
     n_jobs : int or None
         Replicates at a time; None is one, -1 as many as there are cores. The result does not depend on it.
     subsample : float or None
-        None draws as many rows as there are, with replacement; a share, as 0.63, draws so many, none twice:
-        fewer edges are found, true ones among the missing too, and those that are found are seldom false.
+        The share of the rows that a replicate has, none of them twice. None draws as many rows as there are,
+        with replacement: repeated rows look like dependence, and bring false edges.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         *,
         random_state: RandomState = None,
         n_jobs: int | None = None,
-        subsample: float | None = None,
+        subsample: float | None = SHARE,
     ) -> None:
         self.learner = learner
         self.n_replicates = n_replicates
