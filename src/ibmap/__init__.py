@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ibmap.engines import MemoryEngine as MemoryEngine
     from ibmap.errors import DataWarning as DataWarning
     from ibmap.errors import IbmapError as IbmapError
+    from ibmap.errors import SearchWarning as SearchWarning
     from ibmap.estimators import DAGHC as DAGHC
     from ibmap.estimators import GSMN as GSMN
     from ibmap.estimators import HHCMN as HHCMN
@@ -62,6 +63,7 @@ _HOME = {
     "ChiSquareTest": "ibmap.independence",
     "DAGHC": "ibmap.estimators",
     "DataWarning": "ibmap.errors",
+    "SearchWarning": "ibmap.errors",
     "EvidenceMAP": "ibmap.estimators",
     "Explanation": "ibmap.results.explanation",
     "f_measure": "ibmap.metrics",

@@ -31,3 +31,7 @@ class EngineError(IbmapError):
 
 class DataWarning(UserWarning):
     """The table is usable, but something in it is probably not what the user meant."""
+
+
+class SearchWarning(UserWarning):
+    """A network was found, but the search for it ended too early to be relied on."""

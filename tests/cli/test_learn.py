@@ -14,7 +14,7 @@ from ibmap.data import load
 from ibmap.learners import Step, Visit, evidence_map
 
 PAPER = ["--learner", "ibmap-hc"]
-KEYS = ["variables", "edges", "score", "n_tests", "n_iter", "seconds", "learner", "test"]
+KEYS = ["variables", "edges", "score", "n_tests", "n_iter", "seconds", "learner", "test", "warnings"]
 
 
 def test_json_is_all_there_is_on_stdout(ibmap, survey):

@@ -45,7 +45,7 @@ def test_support_in_the_same_folder_is_shown(ibmap, survey, result, tmp_path):
     assert f"ibmap report {result} --force shows it beside the posteriors" in ran.out
     ran = ibmap("report", result, "--force")
     assert ran.out.startswith(f"wrote {result / 'report.html'}, with the support of the edges")
-    assert "4 replicates, seed 0" in (result / "report.html").read_text()
+    assert "4 replicates of 80% of the rows, seed 0" in (result / "report.html").read_text()
     other = tmp_path / "other"
     assert ibmap("bootstrap", survey, "--replicates", 2, "--learner", "gsmn", "--out", other).code == 0
     refused(ibmap("report", result, "--support", other, "--force"), "of another table or learner")

@@ -26,7 +26,9 @@ from ibmap.cli.reproduce import reproduce
 from ibmap.cli.screen import give_up_stdout
 from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
-from ibmap.errors import DataWarning, IbmapError
+from ibmap.errors import DataWarning, IbmapError, SearchWarning
+
+TOLD = (DataWarning, SearchWarning)  #: warnings that people see, on one line
 
 
 class Verbs(TyperGroup):
@@ -36,7 +38,8 @@ class Verbs(TyperGroup):
         """Run the verb that was asked for."""
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("always", DataWarning)
+                for kind in TOLD:
+                    warnings.simplefilter("always", kind)
                 warnings.showwarning = lambda message, kind, *_, **__: self._warn(ctx, message, kind)
                 return super().invoke(ctx)
         except BrokenPipeError:  # the reader has seen enough; typer knows what to do
@@ -70,7 +73,7 @@ class Verbs(TyperGroup):
             sys.exit(1)
 
     def _warn(self, ctx: Any, message: Warning | str, kind: type[Warning]) -> None:
-        if issubclass(kind, DataWarning):
+        if issubclass(kind, TOLD):
             say("warning", self._in_options(ctx, str(message)))
 
     def _in_options(self, ctx: Any, message: str) -> str:

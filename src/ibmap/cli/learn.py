@@ -1,6 +1,7 @@
 """``ibmap learn``: from a file to a network."""
 
 import json
+import warnings
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ import typer
 from ibmap._text import listed
 from ibmap.cli import options, screen
 from ibmap.cli.output import csv_text, output_folder, write_together
+from ibmap.errors import SearchWarning
 
 if TYPE_CHECKING:
     from ibmap.results.learned import Learned
@@ -45,6 +47,8 @@ def learn(
         if out is not None:
             files = result_files(result_of_learned(learned, engine, about), output.safe_csv)
             write_together(out, files, overwrite=output.force, stale=FILES)
+    for words in learned.warnings:
+        warnings.warn(words, SearchWarning, stacklevel=1)
     show(learned, output.as_json, top)
     if out is not None and not output.as_json:
         console = screen.console()
@@ -86,9 +90,6 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     for words in (learned.posterior_in_words, learned.view_in_words):
         if words:
             console.print(words, style="dim")
-    more = screen.more_patience(learned)
-    if more is not None:
-        console.print(f"some pairs without an edge look certain: --patience {more} searches on", style="dim")
 
 
 def where_to_look(out: Path, files: Collection[str]) -> str:

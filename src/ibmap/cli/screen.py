@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ibmap.learners import Learned, Step, Visit
 
 NEAR_MISSES = 3  #: pairs without an edge that are shown below the edges
+CLOSE = 0.1  #: and the posterior that they have at least
 WIDE = 160  #: columns when stdout is no terminal
 BLANKS = re.compile(r" +(?=\n)")  #: at the ends of lines
 
@@ -109,15 +110,6 @@ def provenance(learned: "Learned") -> str:
     return "; ".join(parts)
 
 
-def more_patience(learned: "Learned") -> int | None:
-    """Return the patience to advise: the climb gave up although the first near miss is all but certain."""
-    search, misses = learned.provenance.search, learned.edge_table.first(0, 1)
-    options = search.options() if search is not None else {}
-    if "patience" not in options or not misses or math.exp((misses[0][2] + misses[0][3]) / 2) <= 0.99:
-        return None
-    return max(5, 2 * int(options["patience"]))
-
-
 def plain_table(*headers: str) -> "Table":
     """Return an empty table: numbers to the right, except in the last column, nothing cut off."""
     from rich import box
@@ -147,7 +139,7 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
             table.add_row(f"  or {stays}", comes, "", style="dim")
     if learned.graph.n_edges > len(shown):
         table.add_row(f"... and {learned.graph.n_edges - len(shown):,} more", "", "", style="dim")
-    misses = found.first(0, near_misses)
+    misses = [row for row in found.first(0, near_misses) if math.exp((row[2] + row[3]) / 2) >= CLOSE]
     if misses:
         table.add_section()
         table.add_row("not adjacent, but close", "", "", style="dim")

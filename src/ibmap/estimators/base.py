@@ -1,5 +1,6 @@
 """What all estimators share: constructors store, ``fit`` calls a pure function and assigns."""
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Self
@@ -12,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from ibmap.data import CategoricalData, load
 from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
+from ibmap.errors import SearchWarning
 from ibmap.graph import Graph
 from ibmap.results.explanation import Explanation, explain
 from ibmap.results.learned import Learned
@@ -59,6 +61,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         engine = self._engine(X)
         schema = engine.schema
         self.learned_, self.engine_ = self._learn(engine), engine
+        for words in self.learned_.warnings:
+            warnings.warn(words, SearchWarning, stacklevel=2)
         self.n_features_in_ = schema.n_variables
         self.bin_edges_ = dict(schema.bin_edges)
         named = schema.backend is not None or isinstance(X, str | PathLike | Mapping | CategoricalData)

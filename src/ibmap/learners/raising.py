@@ -15,6 +15,7 @@ from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import IndependenceTest
 from ibmap.learners.checkpoint import Checkpoint, keeper_of
+from ibmap.results.doubts import stalled
 from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.results.provenance import Provenance
 from ibmap.scores import Score
@@ -65,6 +66,9 @@ def raise_score(
                 stopped = True
         if keeper:
             keeper.save(running, history, schema.index, finished=finished, at_once=finished or stopped)
+    scores, patience = running.pair_scores, search.options().get("patience")
+    climbed = patience is not None and not stopped
+    doubts = stalled(schema.names, running.pairs, scores, patience or 0) if climbed else ()
     learned = learned_from(
         schema,
         running.pairs,
@@ -73,7 +77,8 @@ def raise_score(
         n_iter=len(history),
         seconds=perf_counter() - began + (keeper.seconds if keeper else 0.0),
         score=running.total,
-        pair_scores=read_only(running.pair_scores),
+        pair_scores=read_only(scores),
+        warnings=doubts,
         history=tuple(history),
         required=named_pairs(schema, must),
         forbidden=named_pairs(schema, must_not),

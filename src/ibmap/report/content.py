@@ -63,6 +63,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         ("learner", learned.learner),
         *([("posterior", learned.posterior_in_words)] if learned.posterior_in_words else []),
         *([("view", learned.view_in_words)] if learned.view_in_words else []),
+        *(("warning", words) for words in learned.warnings),
         *_parts(found["provenance"]),
         ("work", _work(result)),
         ("seed", "none: nothing is drawn at random"),

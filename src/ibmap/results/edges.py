@@ -1,5 +1,6 @@
 """Edges and near misses in one table, made once: the screen, files, reports and explanations read it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -91,7 +92,12 @@ class EdgeTable:
         )
 
 
-def edge_table(graph: Graph, pair_scores: Floats | None, near_misses: int = NEAR_MISSES) -> EdgeTable:
+def edge_table(
+    graph: Graph,
+    pair_scores: Floats | None,
+    near_misses: int = NEAR_MISSES,
+    constant: Sequence[str] = (),
+) -> EdgeTable:
     """List the edges, then up to ``near_misses`` other pairs; all pairs are looked at once.
 
     Parameters
@@ -102,6 +108,8 @@ def edge_table(graph: Graph, pair_scores: Floats | None, near_misses: int = NEAR
         σ_xy, the log posterior of what the graph asserts about x and y, seen from x; None if not known.
     near_misses : int
         How many pairs without an edge to list at most.
+    constant : sequence of str
+        Variables about which nothing is known: they are close to nobody.
 
     Examples
     --------
@@ -114,7 +122,7 @@ def edge_table(graph: Graph, pair_scores: Floats | None, near_misses: int = NEAR
         unknown = np.full((graph.n_edges, 2), np.nan)
         return EdgeTable(graph.names, graph.pairs, graph.n_edges, unknown)
     edges, logs = _by_posterior(graph.pairs, _both_ways(graph.pairs, pair_scores))
-    others = _best_absent(graph, pair_scores, near_misses)
+    others = _best_absent(graph, pair_scores, near_misses, [graph.index(name) for name in constant])
     others, other_logs = _by_posterior(others, log_one_minus_exp(_both_ways(others, pair_scores)))
     pairs, every = np.concatenate([edges, others]), np.concatenate([logs, other_logs])
     return EdgeTable(graph.names, pairs, graph.n_edges, every)
@@ -131,7 +139,7 @@ def _by_posterior(pairs: Ints, logs: Floats) -> tuple[Ints, Floats]:
     return pairs[order], logs[order]
 
 
-def _best_absent(graph: Graph, pair_scores: Floats, wanted: int) -> Ints:
+def _best_absent(graph: Graph, pair_scores: Floats, wanted: int, constant: Sequence[int]) -> Ints:
     """Return the ``wanted`` absent pairs with the highest posterior, in order, a band of rows at a time."""
     n, bar = graph.n_variables, -np.inf
     band = max(1, BAND // max(n, 1))
@@ -144,6 +152,8 @@ def _best_absent(graph: Graph, pair_scores: Floats, wanted: int) -> Ints:
             np.searchsorted(graph.pairs[:, 0], first) : np.searchsorted(graph.pairs[:, 0], last)
         ]
         adjacent[mine[:, 0] - first, mine[:, 1]] = True
+        adjacent[:, constant] = True
+        adjacent[[i - first for i in constant if first <= i < last]] = True
         m = absent_pairs(pair_scores, adjacent, first, last, bar, found, value)
         best, worth = np.concatenate([best, found[:m]]), np.concatenate([worth, value[:m]])
         if len(worth) > (wanted if last == n else 2 * wanted):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ibmap._types import Floats, Ints
 from ibmap.data import Schema
 from ibmap.graph import Graph
@@ -57,6 +59,10 @@ class Learned:
         pseudo-likelihood, each row left out in turn, and the log prior. ``arcs`` tell which one won.
     known_edges : EdgeTable or None
         The edges with their posteriors where ``pair_scores`` is not at hand, as in a file.
+    constant : sequence of str
+        Variables with a single level, about which nothing can be learned.
+    warnings : sequence of str
+        What to know before relying on it: of the table, and of the search.
     rivals : mapping or None
         By edge, who could stand in for it: (the end that stays, who would come, with which probability if the
         edge were not there); None for learners that do not compare.
@@ -77,6 +83,8 @@ class Learned:
     arcs: Sequence[tuple[str, str]] | None = field(default=None, repr=False)
     view_scores: Mapping[str, float] | None = field(default=None, repr=False)
     known_edges: EdgeTable | None = field(default=None, repr=False)
+    constant: Sequence[str] = field(default=(), repr=False)
+    warnings: Sequence[str] = field(default=(), repr=False)
     rivals: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]] | None = field(
         default=None, repr=False
     )
@@ -130,7 +138,7 @@ class Learned:
     @cached_property
     def edge_table(self) -> EdgeTable:
         """Edges and near misses, the most credible first; made when somebody first asks."""
-        return self.known_edges or edge_table(self.graph, self.pair_scores)
+        return self.known_edges or edge_table(self.graph, self.pair_scores, constant=self.constant)
 
     def stand_ins(self, x: str, y: str) -> tuple[tuple[str, str, float], ...]:
         """Return what could as well be an edge in place of (x, y): pairs, with the probability of each.
@@ -166,6 +174,7 @@ class Learned:
         ]
         if self.score is not None:
             lines.insert(4, f"  score        {self.score:.6f}")
+        lines += [f"  warning      {words}" for words in self.warnings]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,13 +190,17 @@ class Learned:
             "seconds": self.seconds,
             "learner": self.learner,
             "test": self.test,
+            "warnings": list(self.warnings),
         }
 
 
 def learned_from(schema: Schema, pairs: Ints, provenance: Provenance, **more: Any) -> Learned:
     """Put names on a result; ``pairs`` are the edges as indices."""
     graph = Graph.from_pairs(pairs, schema.names)
-    return Learned(graph, provenance, n_rows=schema.n_rows, backend=schema.backend, **more)
+    constant = tuple(schema.names[i] for i in np.flatnonzero(schema.cardinalities == 1))
+    return Learned(
+        graph, provenance, n_rows=schema.n_rows, backend=schema.backend, constant=constant, **more
+    )
 
 
 def frame(columns: dict[str, Any], backend: str | None) -> Any:

@@ -189,6 +189,7 @@ def result_of(found: dict[str, Any]) -> Result:
         arcs=_arcs(found["arcs"], graph) if "arcs" in found else None,
         view_scores=_view_scores(found.get("view_scores")),
         known_edges=_known_edges(network, found["near_misses"]),
+        warnings=tuple(str(words) for words in list(found.get("warnings", []))),
         rivals=_rivals(found.get("rivals")),
     )
     return Result(learned, found)

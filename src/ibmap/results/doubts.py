@@ -1,0 +1,52 @@
+"""What should make people doubt a network: pairs that look certain, and are not adjacent."""
+
+import numpy as np
+
+from ibmap._text import counted
+from ibmap._types import Floats, Ints
+
+CERTAIN = 0.99  #: posterior of an edge, at both ends
+FEW, SHARE = 3, 0.05  #: fewer certain pairs, or a smaller share of the number of edges, are not worth a word
+BAND = 1 << 22  #: pairs that are looked at together
+
+
+def certain_but_absent(edges: Ints, pair_scores: Floats) -> Ints:
+    """Return the pairs that are not adjacent, though both ends are certain that they should be.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (edges, 2)
+        The network: pairs (i, j), i < j.
+    pair_scores : ndarray of shape (n, n)
+        σ_xy, the log posterior of what the network asserts about x and y, seen from x.
+
+    Examples
+    --------
+    >>> sigma = np.log([[1.0, 0.9, 0.001], [0.8, 1.0, 0.001], [0.001, 0.6, 1.0]])
+    >>> certain_but_absent(np.array([[0, 1]]), sigma).tolist()
+    [[0, 2]]
+    """
+    n, low = len(pair_scores), np.log(1 - CERTAIN)
+    step, found = max(1, BAND // max(n, 1)), [np.empty((0, 2), np.int64)]
+    for first in range(0, n, step):
+        xs, ys = np.nonzero(pair_scores[first : first + step] < low)
+        xs += first
+        both = (xs < ys) & (pair_scores[ys, xs] < low)
+        found.append(np.column_stack([xs[both], ys[both]]))
+    pairs = np.concatenate(found)
+    return pairs[~np.isin(pairs @ [n, 1], edges @ [n, 1])]
+
+
+def stalled(names: tuple[str, ...], edges: Ints, pair_scores: Floats, patience: int) -> tuple[str, ...]:
+    """Return the warning about a climb that gave up too early, if it did.
+
+    A climb ends when the least credible pair cannot be flipped with profit, though many others could be.
+    """
+    pairs = certain_but_absent(edges, pair_scores)
+    if len(pairs) < max(FEW, SHARE * len(edges)):
+        return ()
+    x, y = (names[i] for i in pairs[0])
+    return (
+        f"the search ended, though {counted(len(pairs), 'pair')} without an edge look certain, as {x} - {y}: "
+        f"search on with patience={max(5, 2 * patience)}, or use EvidenceMAP, which does not end like this",
+    )
