@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ibmap.metrics import accuracy as accuracy
     from ibmap.metrics import f_measure as f_measure
     from ibmap.metrics import hamming as hamming
+    from ibmap.metrics import log_score as log_score
     from ibmap.plots import plot as plot
     from ibmap.plots import plot_comparison as plot_comparison
     from ibmap.plots import plot_scores as plot_scores
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "accuracy": "ibmap.metrics",
+    "log_score": "ibmap.metrics",
     "AdaptiveScore": "ibmap.scores",
     "BayesianTest": "ibmap.independence",
     "Bootstrap": "ibmap.estimators",

@@ -1,8 +1,11 @@
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from ibmap import BayesianTest, Graph, accuracy, f_measure
+from ibmap import BayesianTest, EvidenceMAP, Graph, accuracy, f_measure, log_score
+from ibmap.data import load
 
 TRUE = Graph(["smoke", "cough", "tea"], [("smoke", "cough"), ("smoke", "tea")])
 LEARNED = Graph(["tea", "smoke", "cough"], [("smoke", "cough"), ("cough", "tea")])
@@ -55,7 +58,8 @@ def test_words_for_both(ibmap, graphs, survey):
     assert ["0.500", "0.500", "0.500", "0.000", "edges"] in lines
     assert any(line[-1:] == ["independences"] for line in lines)
     both = accuracy(LEARNED, survey, random_state=0), accuracy(Graph(TRUE.names), survey, random_state=0)
-    assert f"Accuracy {both[0]:.3f} on 300 rows (the graph without edges: {both[1]:.3f})" in ran.out
+    assert f"Log score {log_score(LEARNED, survey):.4f} on 300 rows (the graph without edges: " in ran.out
+    assert f"Accuracy {both[0]:.3f} (the graph without edges: {both[1]:.3f})" in ran.out
     assert "300 questions: are two variables independent, given some others?" in ran.out
 
 
@@ -99,3 +103,26 @@ def test_bad_requests_are_one_line(ibmap, graphs, survey, tmp_path):
         assert (ran.code, ran.out) == (1, "")
         assert ran.err.count("\n") == 1
         assert words in ran.err
+
+
+def test_unseen_rows_are_cut_at_the_edges_that_were_learned(ibmap, tmp_path):
+    rng = np.random.default_rng(2)
+    first, later = (
+        pd.DataFrame({"a": (a := rng.normal(shift, 1, 300)), "b": (a > 0) * 1, "id": np.arange(300)})
+        for shift in (0, 1)
+    )
+    first.to_csv(tmp_path / "first.csv", index=False)
+    later.drop(columns="id").to_csv(tmp_path / "later.csv", index=False)
+    options = ["--discretize", "quantile", "--bins", 3, "--drop", "id"]
+    assert ibmap("learn", tmp_path / "first.csv", *options, "--out", tmp_path / "result").code == 0
+    ran = ibmap("evaluate", tmp_path / "result", "--data", tmp_path / "later.csv", "--json")
+    found = json.loads(ran.out)
+    net = EvidenceMAP(discretize="quantile", bins=3).fit(first.drop(columns="id"))
+    assert found["log_score"] == pytest.approx(net.score(later.drop(columns="id")))
+    cut = load(later.drop(columns="id"), discretize="quantile", bins={"a": list(net.bin_edges_["a"])})
+    assert found["log_score"] == pytest.approx(log_score(net.graph_, cut))
+    assert found["log_score"] != pytest.approx(
+        log_score(net.graph_, load(later.drop(columns="id"), discretize="quantile", bins=3))
+    )
+    said = ibmap("evaluate", tmp_path / "result", "--data", tmp_path / "later.csv").out
+    assert said.startswith(f"Log score {found['log_score']:.4f} on 300 rows (the graph without edges: ")

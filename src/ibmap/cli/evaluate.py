@@ -1,5 +1,7 @@
 """``ibmap evaluate``: how good is a learned graph?"""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +32,7 @@ def evaluate(
     truth: Annotated[Path | None, typer.Option(metavar="GRAPH", help="The true graph.")] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A table that was not learned from: the accuracy on it."),
+        typer.Option(metavar="FILE", help="A table that was not learned from: how well it is predicted."),
     ] = None,
     queries: Annotated[
         str,
@@ -50,7 +52,7 @@ def evaluate(
         result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
     if data is not None:
         startup.import_numba()
-        unseen, _ = table.read(data)
+        unseen, _ = as_learned(table, graph, learned).read(data)
         found = on_unseen_rows(learned, unseen, test.make(unseen.schema), queries, seed)
         result |= {"data": str(data), **found}
     if as_json:
@@ -87,18 +89,42 @@ def against_truth(learned: "Graph", truth: "Graph") -> dict[str, Any]:
     }
 
 
+def as_learned(table: options.TableOptions, graph: Path, learned: "Graph") -> options.TableOptions:
+    """Return how to read unseen rows: as those were read that the graph comes from, unless options say else.
+
+    Columns are the variables of the graph, and those that were cut are cut at the same edges.
+    """
+    from ibmap.results.result_file import read_result
+
+    chosen: dict[str, Any] = {}
+    folder = graph if graph.is_dir() else graph.parent
+    if graph.suffix in ("", ".json", ".csv") and (folder / "result.json").is_file():
+        found = read_result(folder).content
+        about, edges = found["data"], found.get("bin_edges") or None
+        if table.drop is None and table.only is None and (about.get("drop") or about.get("only")):
+            chosen["only"] = list(learned.names)
+        if table.missing == "error":
+            chosen["missing"] = about.get("missing") or "error"
+        if table.discretize is None and table.bins is None:
+            chosen |= {"discretize": about.get("discretize"), "bins": edges or about.get("bins")}
+    return replace(table, **chosen)
+
+
 def on_unseen_rows(
     learned: "Graph", engine: "Engine", test: "IndependenceTest", queries: str, seed: int
 ) -> dict[str, Any]:
-    """Return the accuracy on a table, and that of the graph without edges."""
+    """Return log score and accuracy on a table, and those of the graph without edges."""
     from ibmap.graph import Graph
-    from ibmap.metrics import accuracies, n_queries
+    from ibmap.metrics import accuracies, log_score, n_queries
 
     kind = int(queries) if queries.isdecimal() else queries
     graphs = [learned, Graph(learned.names)]
+    logs = [log_score(graph, engine) for graph in graphs]
     with screen.bar("queries") as advance:
         found = accuracies(graphs, engine, test=test, queries=kind, random_state=seed, advance=advance)
     return {
+        "log_score": logs[0],
+        "log_score_empty_graph": logs[1],
         "accuracy": found[0],
         "accuracy_empty_graph": found[1],
         "n_rows": engine.schema.n_rows,
@@ -142,13 +168,22 @@ def show_truth(console: "Console", result: dict[str, Any]) -> None:
 
 
 def show_accuracy(console: "Console", result: dict[str, Any]) -> None:
-    """Print the accuracy on unseen rows, and what it means."""
+    """Print log score and accuracy on unseen rows, and what they mean."""
     share, of_none = result["accuracy"], result["accuracy_empty_graph"]
     rows, queries = screen.counted(result["n_rows"], "row"), screen.counted(result["n_queries"], "question")
-    console.print(f"Accuracy {share:.3f} on {rows} (the graph without edges: {of_none:.3f})", style="bold")
+    logs, of_empty = result["log_score"], result["log_score_empty_graph"]
+    console.print(f"Log score {logs:.4f} on {rows} (the graph without edges: {of_empty:.4f})", style="bold")
+    console.print(
+        "The mean log probability of a value, given those of its neighbours, by models that have not\n"
+        f"seen its row; 0 would be perfect. A value gets {math.exp(logs):.1%} on average (without edges "
+        f"{math.exp(of_empty):.1%})."
+    )
+    console.print()
+    console.print(f"Accuracy {share:.3f} (the graph without edges: {of_none:.3f})", style="bold")
     console.print(
         f"{queries}: are two variables independent, given some others? The graph answers {share:.1%}\n"
-        "of them as the test on these rows does; for the graph without edges the answer is always yes."
+        "of them as the test on these rows does; for the graph without edges the answer is always yes.\n"
+        "It is the measure of the paper. A test without power says yes, too: graphs with few edges look good."
     )
     about = f"queries {result['queries']}, seed {result['seed']}, test {result['test']}"
     console.print(about, style="dim")

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from os import PathLike
+from types import MethodType
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +16,38 @@ from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.errors import SearchWarning
 from ibmap.graph import Graph
+from ibmap.metrics import log_score
 from ibmap.results.explanation import Explanation, explain
 from ibmap.results.learned import Learned
+
+
+class ScoreMethod:
+    """``net.score(X)``, which scikit-learn calls, though ``score`` may be an option of the constructor, too.
+
+    What the constructor was given stays where it is; ``get_params`` tells it.
+    """
+
+    def __get__(self, net: Any, owner: type | None = None) -> Any:
+        return self if net is None else MethodType(_score, net)
+
+    def __set__(self, net: Any, option: object) -> None:
+        vars(net)["score"] = option
+
+
+def _score(net: "StructureLearner", X: Any, y: Any = None) -> float:
+    """Return how well the neighbours of each variable predict it in unseen rows; larger is better.
+
+    The mean log probability of a value given the rest of its row (:func:`ibmap.log_score`), so that
+    ``cross_val_score`` and ``GridSearchCV`` can compare learners and options.
+
+    Parameters
+    ----------
+    X : frame, array, path, CategoricalData or Engine
+        Rows that were not learned from. Columns that were cut are cut at the same edges.
+    y : None
+        Ignored; there is no target.
+    """
+    return log_score(net.graph_, net._engine(X, net.bin_edges_ or net.bins))
 
 
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
@@ -58,7 +89,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         y : None
             Ignored; there is no target.
         """
-        engine = self._engine(X)
+        engine = self._engine(X, self.bins)
         schema = engine.schema
         self.learned_, self.engine_ = self._learn(engine), engine
         for words in self.learned_.warnings:
@@ -72,11 +103,18 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         return self
 
-    def _engine(self, X: Any) -> Engine:
+    score = ScoreMethod()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the options of the constructor."""
+        options: dict[str, Any] = super().get_params(deep)
+        return options | {name: vars(self)[name] for name in ("score",) if name in options}
+
+    def _engine(self, X: Any, bins: Any) -> Engine:
         """Return who counts: X itself, if it is an engine, or one made of the table."""
         if is_engine(X):
             return as_engine(X, self.engine)
-        data = load(X, missing=self.missing, discretize=self.discretize, bins=self.bins)
+        data = load(X, missing=self.missing, discretize=self.discretize, bins=bins)
         return as_engine(data, self.engine)
 
     def _learn(self, engine: Engine) -> Learned:

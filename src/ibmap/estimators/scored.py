@@ -140,7 +140,7 @@ class IBMAP(ScoredLearner):
         return ibmap_hc(
             engine,
             self.test,
-            score=self.score,
+            score=vars(self)["score"],
             search=self.search,
             patience=self.patience,
             start=self.start,
@@ -235,7 +235,7 @@ class EvidenceMAP(ScoredLearner):
     def _learn(self, engine: Engine) -> Learned:
         return evidence_map(
             engine,
-            score=self.score,
+            score=vars(self)["score"],
             search=self.search,
             view=self.view,
             expected_neighbours=self.expected_neighbours,
@@ -341,7 +341,7 @@ class DAGHC(ScoredLearner):
     def _learn(self, engine: Engine) -> Learned:
         return dag_hc(
             engine,
-            score="bic" if self.score is None else self.score,
+            score="bic" if vars(self)["score"] is None else vars(self)["score"],
             equivalent_sample_size=self.equivalent_sample_size,
             expected_neighbours=self.expected_neighbours,
             max_parents=self.max_parents,

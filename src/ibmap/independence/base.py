@@ -7,8 +7,9 @@ subclass :class:`TableTest`, or write the two protocols from scratch.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import combinations
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,29 @@ class IndependenceTest(Protocol):
         ...
 
 
-class TableTest:
+class Parameters:
+    """What scikit-learn asks of an object with options: that they can be read, and set by name.
+
+    So ``GridSearchCV`` can choose among ``test__prior_counts``, as among options of the learner.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the options of the constructor."""
+        names = signature(type(self)).parameters
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **chosen: Any) -> Self:
+        """Set some of them."""
+        known = self.get_params()
+        for name, value in chosen.items():
+            if name not in known:
+                options = ", ".join(known)
+                raise RequestError(f"{type(self).__name__} has no option {name!r}; there are {options}")
+            setattr(self, name, value)
+        return self
+
+
+class TableTest(Parameters):
     """A test that looks at tables of counts: subclass it and write ``evaluate``.
 
     Examples

@@ -12,7 +12,7 @@ from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.engines.memory import new_sets
 from ibmap.engines.questions import as_indices, subset_batches
 from ibmap.errors import RequestError
-from ibmap.independence.base import Answers, BoundTableTest
+from ibmap.independence.base import Answers, BoundTableTest, Parameters
 from ibmap.kernels import questions as _questions
 from ibmap.kernels.bayes_model import Model, Scratch, fill_table
 from ibmap.kernels.cells import posteriors_of_tables
@@ -29,7 +29,7 @@ MOST_TOTALS = 1 << 21  #: numbers that tables of log Γ may hold for the sake of
 TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
 
 
-class BayesianTest:
+class BayesianTest(Parameters):
     """Posterior probability that X and Y are independent given Z, from counts alone.
 
     Each observed configuration of Z is a slice. In a slice, independence has the marginal likelihood of two

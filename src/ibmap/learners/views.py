@@ -13,7 +13,7 @@ from ibmap.results.directed import arcs_of, score_of_arcs
 from ibmap.results.learned import Learned
 from ibmap.scores.adaptive import Preference
 from ibmap.scores.families import EvidenceScore, is_modelled, log_prior_odds
-from ibmap.scores.left_out import directed_left_out, pairwise_left_out, saturated_left_out
+from ibmap.scores.left_out import best_left_out, directed_left_out
 from ibmap.scores.pairwise import Pairwise
 from ibmap.scores.saturated import Saturated
 
@@ -81,6 +81,5 @@ def predicted(learned: Learned, engine: Engine) -> Floats:
     """
     score: Any = learned.provenance.score
     blankets = [learned.graph.neighbours(x) for x in range(learned.graph.n_variables)]
-    pairwise = pairwise_left_out(engine, blankets, 4.0 / getattr(score, "effect_variance", 1.0))
-    saturated = saturated_left_out(engine, blankets, getattr(score, "prior_count", 0.5))
-    return np.maximum(pairwise, saturated)
+    variance, count = getattr(score, "effect_variance", 1.0), getattr(score, "prior_count", 0.5)
+    return best_left_out(engine, blankets, variance, count)

@@ -198,9 +198,7 @@ def learned_from(schema: Schema, pairs: Ints, provenance: Provenance, **more: An
     """Put names on a result; ``pairs`` are the edges as indices."""
     graph = Graph.from_pairs(pairs, schema.names)
     constant = tuple(schema.names[i] for i in np.flatnonzero(schema.cardinalities == 1))
-    return Learned(
-        graph, provenance, n_rows=schema.n_rows, backend=schema.backend, constant=constant, **more
-    )
+    return Learned(graph, provenance, n_rows=schema.n_rows, backend=schema.backend, constant=constant, **more)
 
 
 def frame(columns: dict[str, Any], backend: str | None) -> Any:

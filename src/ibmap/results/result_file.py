@@ -86,6 +86,7 @@ def result_content(
         else [[x, y, [list(one) for one in who]] for (x, y), who in learned.rivals.items()],
         "view_scores": None if learned.view_scores is None else dict(learned.view_scores),
         "history": [list(step[1:]) for step in learned.history],
+        "bin_edges": {name: list(edges) for name, edges in schema.bin_edges.items()},
         "levels": {
             name: [str(level) for level in levels]
             for name, levels in zip(schema.names, schema.levels, strict=True)

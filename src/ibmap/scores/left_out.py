@@ -73,6 +73,14 @@ def saturated_left_out(engine: Engine, blankets: Sequence[Ints], prior_count: fl
     return out
 
 
+def best_left_out(
+    engine: Engine, blankets: Sequence[Ints], effect_variance: float = 1.0, prior_count: float = 0.5
+) -> Floats:
+    """Return, for every x, what its blanket says: by main effects or by a full table, whichever is better."""
+    pairwise = pairwise_left_out(engine, blankets, 4.0 / effect_variance)
+    return np.maximum(pairwise, saturated_left_out(engine, blankets, prior_count))
+
+
 def directed_left_out(engine: Engine, arcs: Bools, size: float) -> Floats:
     """Return, for every x, what a directed graph says: p(x | parents) Π p(child | its parents), normalised.
 

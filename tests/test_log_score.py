@@ -1,0 +1,93 @@
+"""How well a graph predicts unseen rows: against the definition, and what depends on it."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from ibmap import IBMAP, BayesianTest, ChiSquareTest, EvidenceMAP, Graph, accuracy, log_score
+from ibmap.data import load
+from ibmap.errors import DataWarning, IbmapError, RequestError
+from ibmap.learners import ibmap_hc
+from ibmap.synthetic import simulate_random
+
+NETWORKS = Path(os.environ.get("IBMAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "networks"
+
+
+def test_by_the_book():
+    """Tables with prior counts, each row left out in turn; one neighbour, where main effects say the same."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 3, 200)
+    b = np.where(rng.random(200) < 0.3, rng.integers(0, 3, 200), a)
+    table = load({"a": a, "b": b})
+    logs = []
+    for x, y in ((a, b), (b, a)):
+        for row in range(200):
+            others = np.arange(200) != row
+            same = others & (y == y[row])
+            logs.append(np.log(((x[same] == x[row]).sum() + 0.5) / (same.sum() + 1.5)))
+    found = log_score(Graph("ab", [("a", "b")]), table)
+    assert found >= np.mean(logs) - 1e-12  # the better of two models
+    assert found == pytest.approx(np.mean(logs), abs=0.02)
+
+
+def test_the_truth_is_best_and_edges_in_excess_cost():
+    world = simulate_random(12, 2, 4000, potentials="symmetric", random_state=3)
+    rows, truth = world.to_table(), world.graph
+    scores = [log_score(graph, rows) for graph in (Graph(truth.names), Graph.complete(truth.names), truth)]
+    assert scores[0] < scores[1] < scores[2] < 0
+
+
+@pytest.mark.skipif(not NETWORKS.is_dir(), reason="no data folder: set IBMAP_DATA")
+@pytest.mark.parametrize("name", ["sachs", "alarm"])
+def test_accuracy_likes_empty_graphs_and_the_log_score_does_not(name):
+    frame = pl.read_csv(gzip.decompress((NETWORKS / f"{name}.csv.gz").read_bytes()), infer_schema_length=0)
+    truth = Graph(
+        frame.columns, map(tuple, json.loads((NETWORKS / f"{name}.truth.json").read_text())["edges"])
+    )
+    train, test = load(frame[:3000]), load(frame[3000:6000])
+    graphs = Graph(frame.columns), ibmap_hc(train).graph, ibmap_hc(train, patience=20).graph, truth
+    empty, default, patient, true = (log_score(graph, test) for graph in graphs)
+    assert empty < default - 0.1
+    assert default <= patient + 1e-3
+    assert abs(patient - true) < 0.01
+    if name == "alarm":
+        empty, true = (accuracy(graph, test, queries=20, random_state=0) for graph in (graphs[0], truth))
+        assert empty > true
+
+
+def test_estimators_have_a_score_that_scikit_learn_can_use():
+    world = simulate_random(8, 2, 600, potentials="symmetric", random_state=1)
+    rows = world.data
+    net = EvidenceMAP().fit(rows[:400])
+    assert net.score(rows[400:]) == log_score(net.graph_, rows[400:])
+    assert len(cross_val_score(EvidenceMAP(), rows, cv=3)) == 3
+    grid = {"test__prior_counts": ["ones", "bdeu"], "patience": [0, 2]}
+    found = GridSearchCV(IBMAP(BayesianTest()), grid, cv=2).fit(rows)
+    assert found.best_score_ < 0
+    assert found.best_params_.keys() == grid.keys()
+
+
+def test_tests_have_parameters():
+    matrix = np.full((3, 3), 0.4)
+    test = BayesianTest(prior=matrix, prior_counts="bdeu")
+    assert test.get_params()["prior"] is matrix
+    copy = clone(test)
+    assert copy.prior_counts == "bdeu"
+    assert copy.set_params(ties="dependent").ties == "dependent"
+    assert ChiSquareTest(alpha=0.2).get_params() == {"alpha": 0.2, "dof": "adjusted"}
+    with pytest.raises(RequestError, match="no option 'beta'; there are alpha, dof"):
+        ChiSquareTest().set_params(beta=1)
+
+
+def test_bad_requests():
+    with pytest.raises(IbmapError):
+        log_score(Graph("ab"), {"a": [0, 1], "c": [0, 1]})
+    with pytest.warns(DataWarning, match="too many levels"), pytest.raises(RequestError, match="no value"):
+        log_score(Graph("ab"), {"a": list(range(200)), "b": list(range(200))})
