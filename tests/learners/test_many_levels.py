@@ -5,7 +5,7 @@ import pytest
 
 from ibmap import EvidenceMAP
 from ibmap._parallel import OneBlasThread, _libraries
-from ibmap.data import load
+from ibmap.data import CategoricalData, load
 from ibmap.engines import MemoryEngine
 from ibmap.errors import DataWarning, RequestError
 from ibmap.learners import evidence_map, explain
@@ -84,3 +84,21 @@ def test_blocks_with_one_blas_thread_may_overlap():
     assert set(threads()) <= {1}
     other.__exit__(None, None, None)
     assert threads() == before
+
+
+@pytest.mark.parametrize(("levels", "rows"), [(8, 32), (12, 72), (20, 200), (20, 1000)])
+def test_independent_columns_of_many_levels_stay_apart(levels: int, rows: int) -> None:
+    found = 0
+    for seed in range(10):
+        codes = np.random.default_rng(seed).integers(0, levels, (2, rows)).astype(np.int8)
+        table = CategoricalData(codes, ("a", "b"), (tuple(range(levels)),) * 2)
+        found += evidence_map(table).graph.n_edges
+    assert found <= 1
+
+
+def test_dependent_columns_of_many_levels_do_not() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 20, 200)
+    b = np.where(rng.random(200) < 0.5, a, rng.integers(0, 20, 200))
+    table = CategoricalData(np.array([a, b], np.int8), ("a", "b"), (tuple(range(20)),) * 2)
+    assert evidence_map(table).graph.n_edges == 1

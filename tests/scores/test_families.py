@@ -84,15 +84,24 @@ def test_adaptive_is_the_mixture_of_both(table: Table, seed: int) -> None:
     rows = rows_of(AdaptiveScore(saturated_share=0.2), table, blankets)
     odds = saturated.log_prior_odds(len(cards), 4.0)
     one, other = rows_of(PairwiseScore(), table, blankets), rows_of(SaturatedScore(), table, blankets)
+    empty = [np.empty(0, np.int64)] * len(cards)
+    starts = [2 * rows_of(score, table, empty).values for score in (PairwiseScore(), SaturatedScore())]
+    ahead = starts[1] - starts[0]
+
+    def mixed(pairwise: float, full: float, x: int, given: set[int]) -> float:
+        cells = np.prod([float(cards[v]) for v in (x, *given)])
+        return np.logaddexp(pairwise, full) if cells <= table[0].shape[1] else pairwise
+
     for x, blanket in enumerate(blankets):
-        prior = len(blanket) * odds
-        s = [np.log(0.8) + 2 * one.values[x] - prior, np.log(0.2) + 2 * other.values[x] - prior]
-        assert 2 * rows.values[x] - prior == pytest.approx(np.logaddexp(*s), rel=1e-9)
+        prior, given = len(blanket) * odds, set(blanket.tolist())
+        s = [np.log(0.8) + 2 * one.values[x] + ahead[x] - prior, np.log(0.2) + 2 * other.values[x] - prior]
+        now = mixed(*s, x, given)
+        assert 2 * rows.values[x] - prior == pytest.approx(now, rel=1e-9)
         for y in set(range(len(cards))) - {x}:
             t = [found.evidence[x, y] - odds for found in (one, other)]
             sign = -1 if y in blanket else 1
-            changed = np.logaddexp(s[0] + sign * t[0], s[1] + sign * t[1])
-            expected = sign * (changed - np.logaddexp(*s)) + odds
+            changed = mixed(s[0] + sign * t[0], s[1] + sign * t[1], x, given ^ {y})
+            expected = sign * (changed - now) + odds
             assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 

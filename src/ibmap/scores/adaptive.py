@@ -1,25 +1,30 @@
 """Adaptive conditionals: node by node, the data choose between pairwise and saturated (SPEC section 7)."""
 
+from functools import cached_property
 from math import log, log1p
 from typing import Any
 
 import numpy as np
 
-from ibmap._types import Floats
-from ibmap.engines import Engine, MemoryEngine, Tables
+from ibmap._types import Floats, Ints
+from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
 from ibmap.errors import RequestError
 from ibmap.scores.binary import BinaryRows
 from ibmap.scores.families import FamilyScore, Members
-from ibmap.scores.local_score import Rows
+from ibmap.scores.local_score import NONE, Rows
 from ibmap.scores.pairwise import Pairwise
 from ibmap.scores.saturated import Saturated
+
+HOPELESS = -1e6  #: log odds of full tables that are not looked at
 
 
 class AdaptiveScore(FamilyScore):
     """A mixture of two families: s_x(B) = log[(1 - w) e^pairwise + w e^saturated].
 
-    Where the blanket has at most one member the two are one model with two priors; w is small so that the
-    pairwise prior decides there.
+    Where the blanket is empty the two are one model with two priors, so pairwise has a constant for every x
+    that makes them equal there. With one member they are one model, too; w is small so that the pairwise
+    prior decides there. A full table of more cells than rows is not looked at: guessing is as good as knowing
+    the margin in so small slices, and independent variables of many levels would look dependent.
 
     Parameters
     ----------
@@ -59,14 +64,20 @@ class AdaptiveScore(FamilyScore):
         if not 0 < self.saturated_share < 1:
             raise RequestError(f"saturated_share must lie between 0 and 1, not {self.saturated_share!r}")
         families = Pairwise(self.effect_variance), Saturated(engine, self.prior_count)
-        return Adaptive(*families, self.saturated_share)
+        return Adaptive(*families, self.saturated_share, engine)
 
 
 class Adaptive:
     """The mixture."""
 
-    def __init__(self, pairwise: Pairwise, saturated: Saturated, share: float) -> None:
+    def __init__(self, pairwise: Pairwise, saturated: Saturated, share: float, engine: Engine) -> None:
+        schema = engine.schema
+        self._engine = engine
         self._families, self._logs = (pairwise, saturated), (log1p(-share), log(share))
+        self._log_levels, self._log_rows = (
+            np.log(np.maximum(schema.cardinalities, 1)),
+            log(max(schema.n_rows, 1)),
+        )
 
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
@@ -78,16 +89,33 @@ class Adaptive:
         asked = tables.answered()[0]
         members = np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given
         pairwise, saturated = self._families
-        return self.of_both(pairwise.rows(tables, strong, n_threads), saturated.rows(tables), members)
+        found = pairwise.rows(tables, strong, n_threads), saturated.rows(tables)
+        return self.of_both(*found, asked.x, members)
 
-    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+    def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the rows of the mixture."""
-        a, b = self._logs[0] + pairwise.values, self._logs[1] + saturated.values
-        more = saturated.evidence - pairwise.evidence
-        sign = np.ones_like(more)
+        a, b = self._logs[0] + pairwise.values + self._ahead[xs], self._logs[1] + saturated.values
+        sign = np.ones_like(pairwise.evidence)
         sign[members] = -1.0  # their rows are those of the blanket without them
-        beyond = softplus((b - a)[:, None] + sign * more) - softplus(b - a)[:, None]
-        return Rows(pairwise.evidence + sign * beyond, np.logaddexp(a, b))
+        cells = self.log_cells(xs, members)
+        now = np.where(cells > self._log_rows, HOPELESS, b - a)
+        then = (b - a)[:, None] + sign * (saturated.evidence - pairwise.evidence)
+        then[cells[:, None] + sign * self._log_levels > self._log_rows] = HOPELESS
+        beyond = softplus(then) - softplus(now)[:, None]
+        return Rows(pairwise.evidence + sign * beyond, a + softplus(now))
+
+    @cached_property
+    def _ahead(self) -> Floats:
+        """By how much the saturated family is ahead without neighbours, where both are the same model."""
+        n = self._engine.schema.n_variables
+        none = ask(self._engine, Questions.of([(x, NONE, NONE) for x in range(n)]))
+        pairwise, saturated = self._families
+        return saturated.rows(none).values - pairwise.rows(none).values
+
+    def log_cells(self, xs: Ints, members: Members) -> Floats:
+        """Return the logarithm of the number of cells of every full table: levels of x and its blanket."""
+        of_members = np.bincount(members[0], self._log_levels[members[1]], len(xs))
+        return np.asarray(self._log_levels[xs] + of_members)
 
 
 def softplus(values: Floats) -> Floats:
@@ -104,9 +132,11 @@ def softplus(values: Floats) -> Floats:
 class Preference(Adaptive):
     """Both families, compared: how much more evidence full tables have than main effects."""
 
-    def __init__(self, pairwise: Pairwise, saturated: Saturated) -> None:
-        super().__init__(pairwise, saturated, 0.5)
+    def __init__(self, pairwise: Pairwise, saturated: Saturated, engine: Engine) -> None:
+        super().__init__(pairwise, saturated, 0.5, engine)
 
-    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+    def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the difference."""
-        return Rows(saturated.evidence - pairwise.evidence, saturated.values - pairwise.values)
+        more = saturated.values - pairwise.values - self._ahead[xs]
+        more[self.log_cells(xs, members) > self._log_rows] = HOPELESS
+        return Rows(saturated.evidence - pairwise.evidence, more)

@@ -46,7 +46,7 @@ class Family(Protocol):
         """Return what makes rows of binary variables in memory; None if nothing faster than tables does."""
         ...
 
-    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+    def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the rows of this family, given those of the two that there are; ``members`` as indices."""
         ...
 
@@ -148,7 +148,8 @@ class EvidenceScore(LocalScoreBase):
             return self._from_tables(xs, blankets, strong)
         sizes = [len(blanket) for blanket in blankets]
         members = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([NONE, *blankets])
-        return self.family.of_both(*self._binary.rows(xs, blankets, strong), members)
+        found = self._binary.rows(xs, blankets, strong)
+        return self.family.of_both(*found, np.asarray(xs, np.int64), members)
 
     def _from_tables(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float) -> Rows:
         """Return the rows of the family, but ``NEVER`` for edges of variables of too many levels."""

@@ -63,7 +63,7 @@ class Pairwise:
         """Return what makes rows of binary variables in memory."""
         return BinaryRows(engine, self.precision, 0.5, n_threads)
 
-    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+    def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the pairwise rows."""
         return pairwise
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._types import Floats
+from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.kernels.bayes_model import fill_table
 from ibmap.kernels.splitting import evidence_of_tables
@@ -61,7 +61,7 @@ class Saturated:
         """Return what makes rows of binary variables in memory."""
         return BinaryRows(engine, 4.0, self.prior_count, n_threads)
 
-    def of_both(self, pairwise: Rows, saturated: Rows, members: Members) -> Rows:
+    def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the saturated rows."""
         return saturated
 
