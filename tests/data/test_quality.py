@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import re
 import warnings
 from pathlib import Path
@@ -10,9 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ibmap import EvidenceMAP
 from ibmap.data import load
 from ibmap.data.quality import FEW_ROWS, MANY_LEVELS
 from ibmap.errors import DataError, DataWarning
+from ibmap.report.content import header
+from ibmap.results.result_file import result_of_learned
 
 HERE = Path(__file__).parents[3] / "shared" / "data"
 TABLES = Path(os.environ.get("IBMAP_DATA", HERE)) / "benchmarks"
@@ -130,3 +134,32 @@ def test_only_numbers_and_identifiers_of_the_papers_tables(path: Path, discretiz
     assert "first line" not in said
     assert all(kinds[name] == "numeric" for name in named - meant)
     assert discretize is None or named == meant
+
+
+def missing_in_the_same_rows() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (300, 4)).astype(float), columns=list("abcd"))
+    frame.loc[:80, ["a", "b"]] = np.nan
+    frame.loc[rng.random(300) < 0.2, "c"] = np.nan
+    return frame
+
+
+def test_columns_that_are_missing_together_are_named() -> None:
+    with pytest.warns(DataWarning, match="'a', 'b' are missing in the same rows: edges between them") as said:
+        load(missing_in_the_same_rows(), missing="category")
+    assert "'c'" not in str(said[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load(missing_in_the_same_rows(), missing="testwise")
+        load(missing_in_the_same_rows()[["b", "c", "d"]], missing="category")
+
+
+def test_warnings_of_a_table_travel_into_the_result() -> None:
+    with pytest.warns(DataWarning) as said:
+        net = EvidenceMAP(missing="category").fit(missing_in_the_same_rows())
+    (words,) = [str(one.message) for one in said]
+    assert net.learned_.warnings == (words,)
+    assert pickle.loads(pickle.dumps(net.engine_.schema)).warnings == (words,)
+    result = result_of_learned(net.learned_, net.engine_)
+    assert result.content["warnings"] == [words]
+    assert ("warning", words) in header(result)

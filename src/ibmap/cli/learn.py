@@ -47,7 +47,7 @@ def learn(
         if out is not None:
             files = result_files(result_of_learned(learned, engine, about), output.safe_csv)
             write_together(out, files, overwrite=output.force, stale=FILES)
-    for words in learned.warnings:
+    for words in learned.warnings[len(engine.schema.warnings) :]:  # those were said before
         warnings.warn(words, SearchWarning, stacklevel=1)
     show(learned, output.as_json, top)
     if out is not None and not output.as_json:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ibmap.data.arrays import encode_matrix
 from ibmap.data.columns import Coded, Column, encode_numbers
 from ibmap.data.discretize import Bins, check_bins, discretize_columns
 from ibmap.data.missing import apply_policy, check_finite, check_policy, with_category
-from ibmap.data.quality import too_many_levels
+from ibmap.data.quality import missing_together, too_many_levels
 from ibmap.data.sources import RawTable, check_shape, chosen, read
 from ibmap.data.table import CategoricalData, smallest_dtype
 from ibmap.errors import DataWarning
@@ -72,8 +73,6 @@ def load(
     if isinstance(source, CategoricalData):
         return _chosen_variables(source, chosen(source.names, drop, only))
     table = read(source, drop, only)
-    if table.warning:
-        warnings.warn(table.warning, DataWarning, stacklevel=2)
     encoded, declared = None, set[str]()
     if table.matrix is not None and discretize is None and bins is None:
         encoded = encode_matrix(table.matrix)
@@ -82,9 +81,11 @@ def load(
         data = CategoricalData(encoded[0], table.names, encoded[1], backend=table.backend)
     else:
         data, declared = _load_columns(table, missing, discretize, bins)
-    warning = too_many_levels(data, declared)
-    if warning:
-        warnings.warn(warning, DataWarning, stacklevel=2)
+    said = [table.warning, too_many_levels(data, declared)]
+    said += [missing_together(data)] if missing == "category" else []
+    data = replace(data, warnings=tuple(filter(None, said)))
+    for words in data.warnings:
+        warnings.warn(words, DataWarning, stacklevel=2)
     return data
 
 

@@ -13,6 +13,7 @@ FEW_ROWS = 5  # per level: with fewer of them on average, conditioning on a colu
 MANY_LEVELS = 20  # up to so many, a short table is the likelier reason
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 NUMBER = re.compile(rf"\W?\s?[-+]?\d[\d.,' ]*\s?\W?|{PLAIN.pattern}", re.IGNORECASE)  # 12,345 and $5 and 7 %
+AT_MOST = 10_000  # rows that are looked at, to see what is missing in the same of them
 SMALL = 10  # rows up to which all values may well be different
 
 
@@ -42,6 +43,36 @@ or drop it"
         mend = "cut numbers with discretize='equal-width' or 'quantile'"
     columns = first_few([f"{data.names[i]!r} ({levels[i]})" for i in found])
     return f"too many levels for {rows} rows: {columns}; {mend}, or drop {it}"
+
+
+def missing_together(data: CategoricalData) -> str:
+    """Return the warning about columns that are missing in the same rows, "" if there are none.
+
+    As a category of its own, "missing" then makes them look dependent, whatever their values are.
+
+    Examples
+    --------
+    >>> codes = np.zeros((2, 40), int)
+    >>> codes[:, :20] = 1
+    >>> missing_together(CategoricalData(codes, ("pay", "job"), ((1, None), (2, None))))
+    "missing values are a category, and 'job', 'pay' are missing in the same rows: edges between them may \
+say no more than that; missing='testwise' or 'drop' leaves such rows out"
+    """
+    absent = [i for i, levels in enumerate(data.levels) if levels and levels[-1] is None]
+    step = max(1, data.n_rows // AT_MOST)
+    masks = np.array([data.codes[i, ::step] == len(data.levels[i]) - 1 for i in absent], np.float32)
+    if len(absent) < 2:
+        return ""
+    shares, both = masks.mean(axis=1), masks @ masks.T / masks.shape[1]
+    often = (both > 2 * np.outer(shares, shares)) & (both * masks.shape[1] >= FEW_ROWS)
+    often &= both > 0.5 * np.maximum(shares[:, None], shares)
+    found = sorted(data.names[absent[i]] for i in np.flatnonzero(often.sum(axis=1) > 1))
+    if not found:
+        return ""
+    return (
+        f"missing values are a category, and {listing(found)} are missing in the same rows: edges between "
+        "them may say no more than that; missing='testwise' or 'drop' leaves such rows out"
+    )
 
 
 def _no_plain_numbers(labels: tuple[Hashable, ...]) -> str:

@@ -35,6 +35,8 @@ class Schema:
         The edges of the variables that were discretised.
     digest_of_rows : callable or str
         Tells this table from others; a function is called when somebody first asks for ``digest``.
+    warnings : tuple of str
+        What is probably not meant like this.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Schema:
     backend: str | None = None
     bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     digest_of_rows: Callable[[], str] | str = ""
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -62,7 +65,7 @@ class Schema:
 
     def __reduce__(self) -> tuple[Any, ...]:
         known = (self.names, self.levels, self.n_rows, self.kinds, self.backend, dict(self.bin_edges))
-        return Schema, (*known, self.digest)
+        return Schema, (*known, self.digest, self.warnings)
 
     @cached_property
     def digest(self) -> str:

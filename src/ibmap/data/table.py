@@ -44,6 +44,8 @@ class CategoricalData:
         The edges of the variables that were discretised.
     backend : {"pandas", "polars", "pyarrow"} or None
         The library of the frame that the user brought, so that results can be returned in it.
+    warnings : tuple of str
+        What is probably not meant like this, as it was said when the table was loaded.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class CategoricalData:
     levels: tuple[tuple[Hashable, ...], ...]
     bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     backend: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -79,7 +82,8 @@ class CategoricalData:
         return f"CategoricalData({self.n_variables} variables, {self.n_rows} rows)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CategoricalData, (self.codes, self.names, self.levels, self.bin_edges, self.backend)
+        about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings)
+        return CategoricalData, (self.codes, *about)
 
     def digest(self) -> str:
         """Return a checksum of the table: a SHA-256 of names, numbers of levels and codes."""
@@ -100,7 +104,8 @@ class CategoricalData:
         """The table without its rows."""
         about = (self.names, self.levels, self.n_rows)
         digest = partial(_digest, self.names, self.levels, self.codes)  # not of self: that would be a cycle
-        return Schema(*about, backend=self.backend, bin_edges=self.bin_edges, digest_of_rows=digest)
+        more = {"bin_edges": self.bin_edges, "warnings": self.warnings}
+        return Schema(*about, backend=self.backend, digest_of_rows=digest, **more)  # type: ignore[arg-type]
 
     @property
     def cardinalities(self) -> NDArray[np.int64]:

@@ -92,7 +92,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         engine = self._engine(X, self.bins)
         schema = engine.schema
         self.learned_, self.engine_ = self._learn(engine), engine
-        for words in self.learned_.warnings:
+        for words in self.learned_.warnings[len(schema.warnings) :]:  # those were said before
             warnings.warn(words, SearchWarning, stacklevel=2)
         self.n_features_in_ = schema.n_variables
         self.bin_edges_ = dict(schema.bin_edges)

@@ -198,7 +198,9 @@ def learned_from(schema: Schema, pairs: Ints, provenance: Provenance, **more: An
     """Put names on a result; ``pairs`` are the edges as indices."""
     graph = Graph.from_pairs(pairs, schema.names)
     constant = tuple(schema.names[i] for i in np.flatnonzero(schema.cardinalities == 1))
-    return Learned(graph, provenance, n_rows=schema.n_rows, backend=schema.backend, constant=constant, **more)
+    said = (*schema.warnings, *more.pop("warnings", ()))
+    about: dict[str, Any] = {"backend": schema.backend, "constant": constant, "warnings": said}
+    return Learned(graph, provenance, n_rows=schema.n_rows, **about, **more)
 
 
 def frame(columns: dict[str, Any], backend: str | None) -> Any:
