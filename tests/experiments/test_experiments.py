@@ -17,9 +17,9 @@ SMALL = {
     "random-hamming": {"n": 20, "tau": 2, "D": 50},
     "random-fmeasure": {"n": 20, "tau": 2, "D": 50},
     "random-runtime": {"n": 20, "tau": 2, "D": 50},
-    "ascents": {"n": 4, "tau": 8, "potentials": "random"},
+    "ascents": {"n": 4, "tau": 8},
     "ising": {"n": 12, "D": 50},
-    "mi-hamming": {"tau": 2, "potentials": "symmetric"},
+    "mi-hamming": {"tau": 2},
     "landscape-6": {"tau": 8, "D": 10},
     "landscape-20": {"tau": 1, "D": 10},
     "table-real": {"table": "lenses"},
@@ -114,7 +114,7 @@ def test_missing_tables_are_one_line_before_anything_is_written(tmp_path):
 def test_settings_reach_the_cells(tmp_path):
     study = replace(
         find_experiment("mi-hamming").study,
-        grid={"potentials": ("symmetric",), "tau": (2,), "learner": ("empty",)},
+        grid={"tau": (2,), "learner": ("empty",)},
     )
     small = reproduce(study, tmp_path / "a", repetitions=1, settings={"n": 10})
     assert small[0].measures["false_negatives"] == 10

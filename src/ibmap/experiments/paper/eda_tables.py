@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ibmap.experiments.claims import Case, Claim, compare
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study, seed_of
+from ibmap.experiments.fits import TEST, bayesian
 from ibmap.experiments.results import Cell, Measures, Results, Value
 
 MOA, MOA_IBMAP, NO_EDGES = "MOA", "MOA'", "no edges"
@@ -46,14 +47,14 @@ ROYAL_ROAD = {
 def run(cell: Cell, repetition: int, setup: Setup, problem: str) -> Measures:
     """Measure the critical population size once: so many runs with each size until all succeed."""
     from ibmap.eda import OwnNeighbours, critical_population_size, make_problem
-    from ibmap.learners import mutual_information
+    from ibmap.learners import ibmap_hc, mutual_information
 
     n, settings = int(cell["n"]), setup.settings
     k = int(settings["k"])
     mi = (
         OwnNeighbours(k) if settings["neighbours"] == "own" else partial(mutual_information, max_neighbours=k)
     )
-    learners = {MOA: mi, MOA_IBMAP: "ibmap-hc", NO_EDGES: "none"}
+    learners = {MOA: mi, MOA_IBMAP: partial(ibmap_hc, test=bayesian(settings)), NO_EDGES: "none"}
     began = perf_counter()
     found = critical_population_size(
         make_problem(problem, n),
@@ -168,7 +169,14 @@ def table(
         quick={"n": sizes[:3], "algorithm": (MOA, MOA_IBMAP, NO_EDGES)},
         repetitions=1,
         quick_repetitions=1,
-        settings={"seed": 0, "sampling": "boltzmann-joint", "runs": 10, "generations": 1000, **settings},
+        settings={
+            "seed": 0,
+            "sampling": "boltzmann-joint",
+            "runs": 10,
+            "generations": 1000,
+            **TEST,
+            **settings,
+        },
         run=partial(run, problem=problem),
         cost=cost,
     )

@@ -5,7 +5,7 @@ from functools import lru_cache
 from ibmap.experiments.claims import Claim
 from ibmap.experiments.comparisons import slowest_convergence, versus
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study, seed_of
-from ibmap.experiments.fits import TEST, Sampled, bayesian, fit, quality, sampled
+from ibmap.experiments.fits import RULES, Sampled, fit, quality, sampled, told
 from ibmap.experiments.paper.random import LEARNERS, ROWS
 from ibmap.experiments.results import Cell, Measures, cells_of
 
@@ -39,7 +39,8 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     strength, field = float(options["strength"]), float(options["field"])
     sweeps = int(setup.settings["sweeps"])
     world = lattice(int(cell["n"]), boundary, couplings, strength, field, sweeps, seed)
-    graph, effort = fit(str(cell["learner"]), world.first(int(cell["D"])), test=bayesian(setup.settings))
+    learner = str(cell["learner"])
+    graph, effort = fit(learner, world.first(int(cell["D"])), **told(learner, setup.settings))
     return {**quality(graph, world.truth), **effort}
 
 
@@ -61,7 +62,7 @@ STUDY = Study(
         "strength": 0.25,
         "field": 0.0,
         "sweeps": 200,
-        **TEST,
+        **RULES,
     },
     run=run,
     together=("D", "learner"),

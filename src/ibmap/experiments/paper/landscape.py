@@ -10,7 +10,7 @@ from ibmap.experiments import all_structures
 from ibmap.experiments.claims import Case, Claim
 from ibmap.experiments.comparisons import falls
 from ibmap.experiments.experiment import Experiment, Landscape, Measure, Setup, Study, seed_of
-from ibmap.experiments.fits import RANDOM, Sampled, fit, random_world
+from ibmap.experiments.fits import RANDOM, TEST, Sampled, bayesian, fit, random_world
 from ibmap.experiments.results import ENOUGH, Cell, Measures, Results, cell_in_words, cells_of
 
 Floats = NDArray[np.float64]
@@ -24,10 +24,10 @@ def run_6(cell: Cell, repetition: int, setup: Setup) -> Measures:
     """Score all structures of 6 variables."""
     world = _world(6, cell, repetition, setup)
     table = world.first(int(cell["D"]))
-    scores = all_structures.score_all(table)
+    scores = all_structures.score_all(table, bayesian(setup.settings))
     truth = all_structures.bits_of(world.truth.pairs, 6)
     distance = np.bitwise_count(np.arange(len(scores)) ^ truth).astype(np.int64)
-    return _measures(world, table, scores, distance)
+    return _measures(world, table, scores, distance, setup)
 
 
 def run_20(cell: Cell, repetition: int, setup: Setup) -> Measures:
@@ -38,7 +38,8 @@ def run_20(cell: Cell, repetition: int, setup: Setup) -> Measures:
     adjacency, distance = all_structures.sample_structures(
         world.truth.adjacency, int(setup.settings["each"]), seed
     )
-    return _measures(world, table, all_structures.score_structures(table, adjacency), distance)
+    scores = all_structures.score_structures(table, adjacency, bayesian(setup.settings))
+    return _measures(world, table, scores, distance, setup)
 
 
 def _world(n: int, cell: Cell, repetition: int, setup: Setup) -> Sampled:
@@ -46,9 +47,11 @@ def _world(n: int, cell: Cell, repetition: int, setup: Setup) -> Sampled:
     return random_world(n, int(cell["tau"]), rows, potentials, setup.settings, repetition)
 
 
-def _measures(world: Sampled, table: CategoricalData, scores: Floats, distance: Ints) -> Measures:
+def _measures(
+    world: Sampled, table: CategoricalData, scores: Floats, distance: Ints, setup: Setup
+) -> Measures:
     """Describe the landscape, and where the structure that IBMAP-HC found stands in it."""
-    graph, effort = fit("ibmap-hc", table)
+    graph, effort = fit("ibmap-hc", table, test=bayesian(setup.settings))
     found = float(effort["score"])
     groups = [np.sort(scores[distance == d]) for d in range(int(distance.max()) + 1)]
     profile = [[round(float(np.quantile(group, q)), 3) for group in groups] for q in (0, 0.25, 0.5, 0.75, 1)]
@@ -74,7 +77,7 @@ def study(name: str, run: Run, repetitions: int, quick: int, **more: int) -> Stu
         quick=GRID,
         repetitions=repetitions,
         quick_repetitions=quick,
-        settings={**RANDOM, "potentials": "random", **more},
+        settings={**RANDOM, "potentials": "random", **TEST, **more},
         run=run,
     )
 

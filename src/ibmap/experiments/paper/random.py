@@ -6,7 +6,7 @@ The figures are about the Hamming distance, the F-measure and the runtime.
 from ibmap.experiments.claims import Claim
 from ibmap.experiments.comparisons import grows, slowest_convergence, sublinear, versus
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study
-from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, RANDOM, TEST, bayesian, fit, quality, random_world
+from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, RANDOM, RULES, fit, quality, random_world, told
 from ibmap.experiments.results import Cell, Measures, cells_of
 
 LEARNERS = (*PAPER_LEARNERS, EMPTY)
@@ -18,7 +18,8 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     n, tau, rows = int(cell["n"]), int(cell["tau"]), int(cell["D"])
     potentials = str(setup.settings["potentials"])
     world = random_world(n, tau, ROWS[-1], potentials, setup.settings, repetition)
-    graph, effort = fit(str(cell["learner"]), world.first(rows), test=bayesian(setup.settings))
+    learner = str(cell["learner"])
+    graph, effort = fit(learner, world.first(rows), **told(learner, setup.settings))
     return {**quality(graph, world.truth), **effort}
 
 
@@ -33,7 +34,7 @@ STUDY = Study(
     quick={"n": (100, 200), "tau": (1, 2, 4, 8), "D": (50, 100, 400, 1600), "learner": LEARNERS},
     repetitions=10,
     quick_repetitions=3,
-    settings={**RANDOM, "potentials": "random", **TEST},
+    settings={**RANDOM, "potentials": "random", **RULES},
     run=run,
     together=("D", "learner"),
     cost=cost,
@@ -44,7 +45,8 @@ WORLDS = list(cells_of({name: STUDY.grid[name] for name in ("n", "tau", "D")}))
 HOW = (
     "Random networks for every n and τ (ten in the paper), one factor of log-odds 1.0 per edge "
     "(`potentials` as in the paper's text unless said otherwise); the rows of every D are the first D of "
-    "one sample. `prior_counts`, `combine`: options of the test."
+    "one sample. `prior_counts`, `combine`: options of the test; `hhc_symmetry`: whether both ends "
+    "of an edge must have chosen it in HHC-MN, or one."
 )
 BETTER_THAN_GSMN = (
     "both, IBMAP-HC and HHC-MN always learn structures with qualities significantly better (lower Hamming "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ibmap.errors import DataWarning
 from ibmap.experiments.claims import Case, Claim
 from ibmap.experiments.experiment import Experiment, Measure, Panels, Setup, Study, seed_of
-from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, TEST, bayesian, fit
+from ibmap.experiments.fits import EMPTY, PAPER_LEARNERS, RULES, bayesian, fit, told
 from ibmap.experiments.results import Cell, Measures, Results
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     name, settings = str(cell["table"]), setup.settings
     seed = seed_of(int(settings["seed"]), {"split": name}, repetition)
     train, test = _split(name, float(settings["train"]), seed, setup)
-    graph, effort = fit(str(cell["learner"]), train, test=bayesian(settings))
+    learner = str(cell["learner"])
+    graph, effort = fit(learner, train, **told(learner, settings))
     asked = bayesian(settings, ties=str(settings["ties"]))
     share = accuracy(graph, test, test=asked, queries=str(settings["queries"]), random_state=seed)
     return {
@@ -116,7 +117,7 @@ STUDY = Study(
         "queries": "formula",
         "discretize": "equal-width",
         "ties": "independent",
-        **TEST,
+        **RULES,
     },
     run=run,
     together=("learner",),
