@@ -16,6 +16,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 SMALL = {
     "random-hamming": {"n": 20, "tau": 2, "D": 50},
     "random-fmeasure": {"n": 20, "tau": 2, "D": 50},
+    "random-errors": {"n": 20, "tau": 2, "D": 50},
     "random-runtime": {"n": 20, "tau": 2, "D": 50},
     "ascents": {"n": 4, "tau": 8},
     "ising": {"n": 12, "D": 50},
@@ -85,8 +86,10 @@ def test_the_papers_grid():
     assert find_experiment("table-royal-road").study.grid["n"] == (16, 32, 64, 92, 120)
 
 
-def test_three_figures_share_one_study():
-    studies = {id(find_experiment(f"random-{what}").study) for what in ("hamming", "fmeasure", "runtime")}
+def test_four_figures_share_one_study():
+    studies = {
+        id(find_experiment(f"random-{what}").study) for what in ("hamming", "fmeasure", "errors", "runtime")
+    }
     assert len(studies) == 1
 
 

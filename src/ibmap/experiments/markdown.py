@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from ibmap.errors import RequestError
 from ibmap.experiments import figures
-from ibmap.experiments.claims import FAILS, HOLDS, OPEN
+from ibmap.experiments.claims import FAILS, HOLDS, MOSTLY, OPEN
 from ibmap.experiments.experiment import Experiment, Measure
 from ibmap.experiments.registry import experiment_names, find_experiment
 from ibmap.experiments.results import Cell, Results, Summary, Value
 from ibmap.experiments.store import Content, path_of, read
 
-MARKS = {HOLDS: "✔", FAILS: "✘", OPEN: "…"}
+MARKS = {HOLDS: "✔", MOSTLY: "◐", FAILS: "✘", OPEN: "…"}
 INTRO = """# The paper's experiments, reproduced
 
 This page was written by `ibmap reproduce --page`, from the rows that `ibmap reproduce NAME` left. Every
@@ -71,12 +71,23 @@ def csv_table(experiment: Experiment, results: Results) -> str:
     return text.getvalue()
 
 
-def judged(experiment: Experiment, results: Results) -> list[dict[str, str]]:
+def judged(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
     """Return every claim with what our rows say about it."""
     found = []
     for claim in experiment.claims:
-        status, words = claim.judge(results)
-        found.append({"claim": claim.quote, "read_as": claim.reading, "status": status, "ours": words})
+        status, words, agreeing, run = claim.judge(results)
+        found.append(
+            {
+                "claim": claim.quote,
+                "place": claim.place,
+                "read_as": claim.reading,
+                "status": status,
+                "cases": run,
+                "agreeing": agreeing,
+                "ours": words,
+                "why": claim.why if status in (MOSTLY, FAILS) else "",
+            }
+        )
     return found
 
 
@@ -86,7 +97,9 @@ def checklist(experiment: Experiment, results: Results) -> str:
     for claim in judged(experiment, results):
         reading = f" ({claim['read_as']})" if claim["read_as"] else ""
         mark = f"{MARKS[claim['status']]} **{claim['status']}**"
-        lines.append(f"- {mark}: “{claim['claim']}”{reading}. Ours: {claim['ours']}.")
+        place = f" {claim['place']}." if claim["place"] else ""
+        why = f" *Why not:* {claim['why']}" if claim["why"] else ""
+        lines.append(f"- {mark}: “{claim['claim']}”{reading}.{place} Ours: {claim['ours']}.{why}")
     return "\n".join(lines)
 
 
@@ -211,14 +224,14 @@ def make_page(folder: Path, beside: str) -> Page:
     """
     sections: list[str] = []
     files: dict[str, str | bytes] = {}
-    overview = ["| experiment | holds | does not hold | not enough runs |", "|---|---:|---:|---:|"]
+    overview = [_line(["experiment", HOLDS, MOSTLY, FAILS, OPEN]), "|---|---:|---:|---:|---:|"]
     for name in experiment_names():
         experiment = find_experiment(name)
         for variant, content in _contents(folder, experiment):
             stem = f"{name}-{variant}" if variant else name
             results = Results(content.rows)
             verdicts = [claim["status"] for claim in judged(experiment, results)]
-            counts = " | ".join(str(verdicts.count(status)) for status in (HOLDS, FAILS, OPEN))
+            counts = " | ".join(str(verdicts.count(status)) for status in MARKS)
             overview.append(f"| [{stem}](#{stem}) | {counts} |")
             files[f"{stem}.csv"] = csv_table(experiment, results)
             picture = ""

@@ -165,7 +165,8 @@ def _uniform_log_factors(n_edges: int, log_odds: float, rng: np.random.Generator
     while len(wanted):
         below[wanted] = total * rng.dirichlet(np.ones(4), size=len(wanted))
         wanted = wanted[(below[wanted] > 1.0).any(axis=1)]
-    return np.where(_SIGNS * (1.0 if log_odds >= 0 else -1.0) > 0, 1.0 - below, below)
+    raising = _SIGNS * (1.0 if log_odds >= 0 else -1.0) > 0
+    return np.asarray(np.where(raising, 1.0 - below, below))
 
 
 def _potts_log_factors(
@@ -181,4 +182,5 @@ def _potts_log_factors(
     else:
         log_u, log_v = uniform * (1.0 - abs(log_odds) / 2) / 2
         log_phi -= min(0.0, log_odds / 2)
-    return log_phi + log_u[:, :, None] + log_v[:, None, :]
+    log_phi += log_u[:, :, None] + log_v[:, None, :]
+    return log_phi

@@ -49,6 +49,7 @@ ASCENTS = Experiment(
             "D=1000, and a line for each τ ∈ {1,2,4,8}, indicating that M (Y-axis) grows sub-linearly",
             sublinear("ascents", "n", GRID, {}),
             "M grows like n^b with b < 1, for every τ",
+            "Section 5.1, on Figure 4",
         ),
     ),
 )
