@@ -100,6 +100,7 @@ _PACKAGES = (
     "engines",
     "exchange",
     "learners",
+    "presets",
     "scores",
     "search",
     "synthetic",

@@ -161,7 +161,5 @@ def test_log_uniform_factors_of_more_levels(levels, log_odds):
 
 
 def test_impossible_log_odds_are_refused():
-    with pytest.raises(
-        RequestError, match="must lie between -2 and 2 with potentials='log-uniform'"
-    ):
+    with pytest.raises(RequestError, match="must lie between -2 and 2 with potentials='log-uniform'"):
         random_network(5, 2, potentials="log-uniform", log_odds=2.5)

@@ -10,6 +10,7 @@ import typer
 
 from ibmap.cli import options, output, screen
 from ibmap.cli.groups import LARGEST
+from ibmap.cli.presets import PresetName
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class RunOptions:
         int | None, typer.Option(metavar="R", min=1, help="Runs of each cell [the experiment's].")
     ] = None
     data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the real tables are.")] = None
+    preset: PresetName = None
     changes: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; repeat.")
     ] = None
@@ -37,7 +39,7 @@ class RunOptions:
         """Run what has no row yet, with a progress bar."""
         from ibmap.experiments.runner import reproduce
 
-        settings = settings_from(self.changes or [], experiment.study)
+        settings = self.settings(experiment.study)
         with screen.bar(experiment.name) as advance:
             reproduce(
                 experiment.study,
@@ -49,6 +51,13 @@ class RunOptions:
                 n_jobs=self.jobs,
                 advance=advance,
             )
+
+    def settings(self, study: "Study") -> dict[str, Any]:
+        """Return what is changed of the settings: what the preset says of them, and what is given."""
+        from ibmap.presets import find_preset
+
+        known = find_preset(self.preset).among(study.settings) if self.preset is not None else {}
+        return {**known, **settings_from(self.changes or [], study)}
 
 
 def reproduce(
@@ -183,7 +192,8 @@ def show(experiment: "Experiment", content: "Content", files: list[Path]) -> Non
     for claim in markdown.judged(experiment, results):
         reading = f" ({claim['read_as']})" if claim["read_as"] else ""
         console.print(f"{markdown.MARKS[claim['status']]} {claim['status']}: “{claim['claim']}”{reading}")
-        console.print(f"  {claim['ours']}", style="dim")
+        place = f"{claim['place']}. " if claim["place"] else ""
+        console.print(f"  {place}{claim['ours']}", style="dim")
     console.print(f"\nwrote {', '.join(map(str, files))}", style="dim")
 
 
