@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ibmap.experiments.store import Content
 
 LONG = 40  #: lines of a table that are still shown on the screen
+SHOWN = 15  #: readings of the paper, the best first
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,16 @@ def reproduce(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE.md", help="Write the page of all results in --out.")
     ] = None,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Score the readings of what the paper leaves unsaid.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Run an experiment of the paper, or go on with it; then show ours beside the paper's."""
     if list_them:
         list_experiments(as_json)
+    elif readings:
+        rank_readings(name, how, out, as_json)
     elif page is not None:
         write_page(page, out, name, as_json)
     elif name is None:
@@ -86,6 +92,30 @@ def reproduce(
         experiment = find_experiment(name)
         how.run(experiment, out)
         finish(experiment, out, as_json)
+
+
+def rank_readings(name: str | None, how: RunOptions, out: Path, as_json: bool) -> None:
+    """Run the study of readings, or what is left of it, and write the ranking."""
+    if name is not None or how.preset is not None or how.changes or how.repetitions:
+        raise RequestError(
+            "--readings scores all settings: leave out the name, --preset, --set, --repetitions"
+        )
+    from ibmap.experiments.ranking import choices_table, ranking, ranking_csv, ranking_table
+    from ibmap.experiments.readings import run_readings
+
+    rows = run_readings(out, quick=how.quick, data_dir=how.data_dir, n_jobs=how.jobs, bar=screen.bar)
+    ranked = ranking(rows)
+    text = f"{ranking_table(ranked, SHOWN)}\n\n{choices_table(ranked)}\n"
+    output.write_together(out, {"readings.csv": ranking_csv(ranked), "readings.md": text})
+    if as_json:
+        entries = [
+            {**found.reading._asdict(), "score": found.score._asdict(), "error": found.error._asdict()}
+            for found in ranked
+        ]
+        screen.tell_json(entries)
+        return
+    screen.console().print(text, soft_wrap=True)
+    screen.console().print(f"wrote {out / 'readings.csv'} and {out / 'readings.md'}", style="dim")
 
 
 def settings_from(changes: list[str], study: "Study") -> dict[str, Any]:
