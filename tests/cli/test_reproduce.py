@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from ibmap.experiments import markdown, registry
+from ibmap.experiments import page, registry
 from ibmap.experiments.store import path_of, read
 from tests.toys import EXPERIMENT, STUDY
 
@@ -114,7 +114,7 @@ def test_a_full_disk_is_one_line(ibmap, toy, tmp_path, monkeypatch):
 
 
 def test_the_page(ibmap, toy, tmp_path, monkeypatch):
-    monkeypatch.setattr(markdown, "experiment_names", lambda: ("toy",))
+    monkeypatch.setattr(page, "experiment_names", lambda: ("toy",))
     ibmap("reproduce", "toy", "--out", tmp_path / "rows")
     target = tmp_path / "docs" / "reproduction.md"
     ran = ibmap("reproduce", "--page", target, "--out", tmp_path / "rows")

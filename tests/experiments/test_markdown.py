@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ibmap.errors import RequestError
-from ibmap.experiments import Results, Row, figures, find_experiment, markdown, reproduce
+from ibmap.experiments import Results, Row, figures, find_experiment, markdown, page, reproduce
 from ibmap.experiments.results import cells_of
 from ibmap.experiments.store import path_of, read
 from tests.toys import EXPERIMENT, STUDY
@@ -92,15 +92,15 @@ def test_without_matplotlib_there_is_advice(content, monkeypatch):
 
 @pytest.fixture
 def toys_only(monkeypatch):
-    monkeypatch.setattr(markdown, "experiment_names", lambda: ("toy",))
-    monkeypatch.setattr(markdown, "find_experiment", lambda name: EXPERIMENT)
+    monkeypatch.setattr(page, "experiment_names", lambda: ("toy",))
+    monkeypatch.setattr(page, "find_experiment", lambda name: EXPERIMENT)
 
 
 def test_the_page_shows_everything_and_does_not_change_by_itself(tmp_path, toys_only):
     reproduce(STUDY, tmp_path)
     reproduce(STUDY, tmp_path / "other-seed", settings={"seed": 5}, repetitions=3)
-    made = markdown.make_page(tmp_path, "reproduction")
-    assert made == markdown.make_page(tmp_path, "reproduction")
+    made = page.make_page(tmp_path, "reproduction")
+    assert made == page.make_page(tmp_path, "reproduction")
     assert "## toy\n" in made.text
     assert "## toy-other-seed\n" in made.text
     assert "| [toy](#toy) | 1 | 0 | 1 | 0 |" in made.text
@@ -113,11 +113,11 @@ def test_the_page_shows_everything_and_does_not_change_by_itself(tmp_path, toys_
 def test_without_matplotlib_the_page_has_no_figures(tmp_path, toys_only, monkeypatch):
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
     reproduce(STUDY, tmp_path)
-    made = markdown.make_page(tmp_path, "reproduction")
+    made = page.make_page(tmp_path, "reproduction")
     assert list(made.files) == ["toy.csv"]
     assert "![" not in made.text
 
 
 def test_a_page_of_nothing_is_refused(tmp_path, toys_only):
     with pytest.raises(RequestError, match="there are no rows in"):
-        markdown.make_page(tmp_path, "reproduction")
+        page.make_page(tmp_path, "reproduction")

@@ -232,7 +232,7 @@ def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
     if name is not None:
         raise RequestError(f"--page shows everything in --out: leave {name!r} out")
     from ibmap.experiments.figures import ADVICE, can_draw
-    from ibmap.experiments.markdown import make_page
+    from ibmap.experiments.page import make_page
 
     beside = page.parent / page.stem
     text, files = make_page(out, page.stem)
