@@ -5,8 +5,8 @@ variable ``IBMAP_DATA`` names, and in ``../shared/data`` beside the checkout; wi
 from OpenML through scikit-learn, and accepts a copy only if it holds the very table that was meant.
 
 What has never been tried: the identifiers of the 13 tables on OpenML were written from memory, where there
-was no connection. If one leads to another table, its checksum differs and ``load`` says so; what was tested is
-that a copy with the right columns is taken, and any other refused.
+was no connection. If one leads to another table, its checksum differs and ``load`` says so; what was tested
+is that a copy with the right columns is taken, and any other refused.
 """
 
 import hashlib
