@@ -104,6 +104,7 @@ def test_the_reading_with_the_papers_numbers_comes_first():
     table = ranking.ranking_table(ranked, 2)
     assert table.count("\n") == 4  # heads, two, and the default
     assert "| prior_counts | ones |" in ranking.choices_table(ranked)
+    assert "| log-uniform | 0.25 |" in ranking.errors_table(made_up())
 
 
 def test_readings_without_rows_are_not_ranked():

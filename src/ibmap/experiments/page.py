@@ -13,7 +13,7 @@ from ibmap.experiments import figures, story
 from ibmap.experiments.claims import FAILS, HOLDS, MOSTLY
 from ibmap.experiments.experiment import Experiment
 from ibmap.experiments.markdown import MARKS, block, csv_table, judged
-from ibmap.experiments.ranking import choices_table, ranking, ranking_csv, ranking_table
+from ibmap.experiments.ranking import choices_table, errors_table, ranking, ranking_csv, ranking_table
 from ibmap.experiments.readings import read_readings
 from ibmap.experiments.registry import experiment_names, find_experiment
 from ibmap.experiments.results import Results
@@ -60,7 +60,6 @@ def make_page(folder: Path, beside: str) -> Page:
         story.CONCLUSIONS,
         _preset_table(),
         _readings(folder, beside, files),
-        story.DEFAULTS,
         _overview(found),
         "".join(sections).rstrip() + "\n",
     ]
@@ -121,13 +120,15 @@ def _preset_table() -> str:
 
 def _readings(folder: Path, beside: str, files: dict[str, str | bytes]) -> str:
     """Return the ranking of the readings, if they have been run."""
-    ranked = ranking(read_readings(folder))
+    rows = read_readings(folder)
+    ranked = ranking(rows)
     if not ranked:
         return ""
     files["readings.csv"] = ranking_csv(ranked)
     link = f"All {len(ranked)} readings are in [readings.csv]({beside}/readings.csv)."
     best, cost = ranking_table(ranked, SHOWN), choices_table(ranked)
-    return f"{story.READINGS}\n{link}\n\n{best}\n\n{story.CHOICES}\n{cost}\n"
+    shown = f"{story.READINGS}\n{link}\n\n{best}\n\n{story.CHOICES}\n{cost}\n"
+    return f"{shown}\n{story.DEFAULTS}\n{errors_table(rows)}\n\n{story.REASONS}"
 
 
 def _overview(found: Sequence[Variant]) -> str:

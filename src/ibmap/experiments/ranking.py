@@ -154,6 +154,22 @@ def choices_table(ranked: Sequence[Ranked]) -> str:
     return "\n".join(lines)
 
 
+def errors_table(rows: Rows) -> str:
+    """Return what the choices cost users: mean errors of each learner in the random networks, by slices."""
+    sums: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in rows.get("readings-random", ()):
+        cell = row.cell
+        if cell["combine"] == "slices":
+            key = str(cell["potentials"]), str(cell["prior_counts"])
+            sums.setdefault(key, {}).setdefault(str(cell["learner"]), []).append(row.measures["hamming"])
+    learners = list(next(iter(sums.values()), {}))
+    lines = [f"| potentials | prior_counts | {' | '.join(learners)} |", f"|---|---|{'---:|' * len(learners)}"]
+    for (potentials, counts), found in sorted(sums.items()):
+        means = [f"{fmean(found[who]):,.1f}" for who in learners]
+        lines.append(f"| {potentials} | {counts} | {' | '.join(means)} |")
+    return "\n".join(lines)
+
+
 def ranking_csv(ranked: Sequence[Ranked]) -> str:
     """Return all readings, a line each."""
     text = io.StringIO()
