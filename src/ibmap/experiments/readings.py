@@ -188,10 +188,8 @@ PARTS = (
         ("learner",),
         (("queries", "per-size"),),
     ),
-    Part(("table-onemax",), ("prior_counts", "combine"), {"n": (15, 30, 60), "algorithm": ("MOA", "MOA'")}),
-    Part(
-        ("table-royal-road",), ("prior_counts", "combine"), {"n": (16, 32, 64), "algorithm": ("MOA", "MOA'")}
-    ),
+    Part(("table-onemax",), ("prior_counts", "combine"), {"n": (15, 30), "algorithm": ("MOA", "MOA'")}),
+    Part(("table-royal-road",), ("prior_counts", "combine"), {"n": (16, 32), "algorithm": ("MOA", "MOA'")}),
 )
 
 

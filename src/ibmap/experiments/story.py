@@ -68,11 +68,11 @@ READINGS = r"""## The readings, ranked
 `ibmap reproduce --readings` scores every reading (prior counts × combination × HHC-MN's rule × potentials ×
 bins × ties) on a part of the paper: random networks with n = 100 and five numbers of rows, the Hamming
 distances that section 6 prints (75, 143, 388 for IBMAP-HC and 132, 233, 395 for MI), Table 1 (100 questions
-for each size of the conditioning set), and the three smallest sizes of Tables 2 and 3. *claims* is the
-mean, over the claims, of the share of cases in which they hold; *held* counts those that hold in all cases.
-The other columns are distances to the printed numbers: relative for Hamming distances (*anchors*), absolute
-for accuracies, in doublings for D\* and f\*. ± is the standard error of the jackknife over four seeds. The
-last line is ibmap's default.
+for each size of the conditioning set), and the two smallest sizes of Tables 2 and 3. *claims* is the mean,
+over the claims, of the share of cases in which they hold; *held* counts those that hold in all cases. The
+other columns are distances to the printed numbers: relative for Hamming distances (*anchors*), absolute for
+accuracies, in doublings for D\* and f\*. ± is the standard error of the jackknife over four seeds. The last
+line is ibmap's default.
 """
 
 CHOICES = r"""The best reading with each choice, everything else free: what a choice costs.
