@@ -101,8 +101,11 @@ def grows_like(measure: str, factor: str, grid: Grid, only: Levels, power: float
         for cell in rest:
             means = [results.mean({**cell, factor: level}, measure) for level in grid[factor]]
             points = [(float(x), y) for x, y in zip(grid[factor], means, strict=True) if y]
-            if None in means or len(points) < 2:
+            if None in means:
                 found.append(Case(cell_in_words(cell), None))
+                continue
+            if len(points) < 2:  # nothing grows where there is nothing
+                found.append(Case(cell_in_words(cell), not points, f"{len(points)} levels are not 0"))
                 continue
             b = exponent(points)
             ends = f"{points[0][1]:,.1f} at {points[0][0]:.0f}, {points[-1][1]:,.1f} at {points[-1][0]:.0f}"
