@@ -2,6 +2,8 @@
 
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ibmap.errors import DataWarning
@@ -80,7 +82,7 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
 
     name, settings = str(cell["table"]), setup.settings
     seed = seed_of(int(settings["seed"]), {"split": name}, repetition)
-    train, test = _split(name, float(settings["train"]), seed, setup)
+    train, test = _split(name, float(settings["train"]), seed, str(settings["discretize"]), setup.data_dir)
     learner = str(cell["learner"])
     graph, effort = fit(learner, train, **told(learner, settings))
     asked = bayesian(settings, ties=str(settings["ties"]))
@@ -94,14 +96,15 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
     }
 
 
+@lru_cache(maxsize=4)
 def _split(
-    name: str, fraction: float, seed: int, setup: Setup
+    name: str, fraction: float, seed: int, discretize: str, data_dir: Path | None
 ) -> tuple["CategoricalData", "CategoricalData"]:
     from ibmap import datasets
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # some tables hold columns that look like identifiers
-        table = datasets.load(name, setup.data_dir, discretize=str(setup.settings["discretize"]))
+        table = datasets.load(name, data_dir, discretize=discretize)
         train, test = datasets.split(table, fraction, seed)
     return train, test
 
