@@ -66,6 +66,13 @@ def test_cases_that_only_chance_decides_are_counted_apart():
     assert found.words == "holds in 2 of 2 cases (1 within one standard error); closest at n = 2: 9 against 8"
 
 
+def test_a_claim_need_not_wait_for_the_last_case():
+    cases = [Case(f"n = {n}", True if n else None) for n in range(40)]
+    assert verdict(cases).status == HOLDS
+    assert "39 cases so far; 1 not run often enough" in verdict(cases).words
+    assert verdict(cases[:10]).status == OPEN
+
+
 def test_most_cases_are_not_all():
     found = verdict([Case(f"n = {n}", n > 0, "words") for n in range(10)])
     assert (found.status, found.agreeing, found.run) == (MOSTLY, 9, 10)
