@@ -108,11 +108,7 @@ def rank_readings(name: str | None, how: RunOptions, out: Path, as_json: bool) -
     text = f"{ranking_table(ranked, SHOWN)}\n\n{choices_table(ranked)}\n"
     output.write_together(out, {"readings.csv": ranking_csv(ranked), "readings.md": text})
     if as_json:
-        entries = [
-            {**found.reading._asdict(), "score": found.score._asdict(), "error": found.error._asdict()}
-            for found in ranked
-        ]
-        screen.tell_json(entries)
+        screen.tell_json([found.to_dict() for found in ranked])
         return
     screen.console().print(text, soft_wrap=True)
     screen.console().print(f"wrote {out / 'readings.csv'} and {out / 'readings.md'}", style="dim")

@@ -32,6 +32,14 @@ class Ranked(NamedTuple):
     score: Score
     error: Score
 
+    def to_dict(self) -> dict[str, object]:
+        """Return it for JSON; what is not known is None."""
+        numbers = [
+            {name: None if math.isnan(value) else value for name, value in part._asdict().items()}
+            for part in (self.score, self.error)
+        ]
+        return {**self.reading._asdict(), "score": numbers[0], "error": numbers[1]}
+
 
 class Found(NamedTuple):
     """What one part of the paper says about a reading."""
@@ -43,7 +51,8 @@ class Found(NamedTuple):
 def ranking(rows: Rows) -> list[Ranked]:
     """Score every reading that has rows, the best one first.
 
-    The standard error is that of the jackknife: every seed is left out once.
+    Parts of the paper that have no rows yet are left aside. The standard error is that of the jackknife:
+    every seed is left out once.
     """
     seeds = sorted({row.repetition for found in rows.values() for row in found})
     left_out: list[int | None] = [None, *(seeds if len(seeds) > 1 else [])]
@@ -58,8 +67,9 @@ def ranking(rows: Rows) -> list[Ranked]:
 
 
 def _complete(reading: Reading, rows: Rows) -> bool:
-    """Whether every part has rows of a reading: others cannot be compared with it."""
-    return all(part.has(reading, rows.get(part.study.name, ())) for part in PARTS)
+    """Whether every part that has rows has some of a reading: others cannot be compared with it."""
+    found = [part.has(reading, rows[part.study.name]) for part in PARTS if rows.get(part.study.name)]
+    return bool(found) and all(found)
 
 
 def jackknife(values: Sequence[float]) -> float:
@@ -124,13 +134,13 @@ HEADS = ("claims", "held", "anchors", "accuracy", "doublings")
 def _numbers(found: Ranked) -> list[str]:
     """Return the numbers of a reading for a table."""
     score, error = found.score, found.error
-    return [
-        f"{score.claims:.3f} ± {error.claims:.3f}",
-        f"{score.held:.0f} of {score.judged:.0f}",
-        f"{score.anchors:.3f} ± {error.anchors:.3f}",
-        f"{score.accuracy:.3f} ± {error.accuracy:.3f}",
-        f"{score.steps:.2f} ± {error.steps:.2f}",
-    ]
+    shown = {name: (getattr(score, name), getattr(error, name)) for name in Score._fields}
+    words = {
+        name: "–" if math.isnan(value) else f"{value:.3f} ± {margin:.3f}"
+        for name, (value, margin) in shown.items()
+    }
+    held = f"{score.held:.0f} of {score.judged:.0f}"
+    return [words["claims"], held, words["anchors"], words["accuracy"], words["steps"]]
 
 
 def ranking_table(ranked: Sequence[Ranked], first: int) -> str:
