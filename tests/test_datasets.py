@@ -130,6 +130,42 @@ def test_columns_are_of_the_kind_that_the_catalog_says():
             assert len(levels) == distinct if name not in data.bin_edges else len(levels) <= bins
 
 
+ON_OPENML = [name for name, table in datasets.TABLES.items() if table.openml is not None]
+
+
+def test_thirteen_tables_have_an_identifier_of_their_own():
+    assert len(ON_OPENML) == 13
+    assert len({datasets.TABLES[name].openml for name in ON_OPENML}) == 13
+
+
+@needs_data
+@pytest.mark.parametrize("name", PAPER)
+def test_names_and_shapes_are_those_of_the_catalog(name):
+    entries = json.loads((HERE / "catalog.json").read_text())["datasets"]
+    entry, table = {entry["name"]: entry for entry in entries}[name], datasets.TABLES[name]
+    assert (entry["n"], entry["rows"]) == (table.n, table.rows)
+    assert len(entry["columns"]) == table.n
+    assert set(table.categories) <= {column[0] for column in entry["columns"]}
+    if table.openml is not None:
+        assert list(table.drop) == entry["dropped_columns"]
+
+
+@needs_data
+@pytest.mark.parametrize("name", ON_OPENML)
+def test_a_copy_on_openml_with_the_catalogs_columns_is_taken(openml, name):
+    """The true OpenML was never asked: this is our own table, with the columns that are to be dropped."""
+    table = datasets.TABLES[name]
+    frame = pd.read_csv(HERE / f"{name}.csv", dtype=dict.fromkeys(table.categories, str))
+    meant = datasets.load(name, HERE)
+    asked = openml(frame.assign(**{column: range(len(frame)) for column in table.drop}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = datasets.load(name)
+    assert asked[0]["data_id"] == table.openml
+    assert (found.names, found.n_rows) == (meant.names, meant.n_rows)
+    assert found.cardinalities.tolist() == meant.cardinalities.tolist()
+
+
 @needs_data
 def test_the_directory_is_found_by_argument_by_variable_and_beside_the_checkout(monkeypatch, tmp_path):
     monkeypatch.delenv(datasets.VARIABLE, raising=False)

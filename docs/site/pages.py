@@ -27,6 +27,7 @@ PACKAGES = [
     "ibmap.learners",
     "ibmap.synthetic",
     "ibmap.datasets",
+    "ibmap.presets",
     "ibmap.metrics",
     "ibmap.eda",
     "ibmap.eda.problems",

@@ -104,6 +104,7 @@ _PACKAGES = (
     "engines",
     "exchange",
     "learners",
+    "presets",
     "scores",
     "search",
     "synthetic",

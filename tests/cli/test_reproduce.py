@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from ibmap.experiments import markdown, registry
+from ibmap.experiments import page, registry
 from ibmap.experiments.store import path_of, read
 from tests.toys import EXPERIMENT, STUDY
 
@@ -114,7 +114,7 @@ def test_a_full_disk_is_one_line(ibmap, toy, tmp_path, monkeypatch):
 
 
 def test_the_page(ibmap, toy, tmp_path, monkeypatch):
-    monkeypatch.setattr(markdown, "experiment_names", lambda: ("toy",))
+    monkeypatch.setattr(page, "experiment_names", lambda: ("toy",))
     ibmap("reproduce", "toy", "--out", tmp_path / "rows")
     target = tmp_path / "docs" / "reproduction.md"
     ran = ibmap("reproduce", "--page", target, "--out", tmp_path / "rows")
@@ -154,3 +154,22 @@ def test_an_interrupted_run_keeps_its_rows(tmp_path, jobs):
         assert process.wait(timeout=60) == 130, err
     assert err == "ibmap: interrupted\n"
     assert len(read(path).rows) >= 3
+
+
+def test_readings_take_no_settings(ibmap, tmp_path):
+    for given in (["random-hamming"], ["--preset", "paper"], ["--set", "seed=1"], ["--repetitions", 2]):
+        ran = ibmap("reproduce", "--readings", *given, "--out", tmp_path)
+        assert ran.refuses("--readings scores all settings")
+
+
+def test_readings_write_a_ranking(ibmap, tmp_path, monkeypatch):
+    from ibmap.experiments import readings
+    from tests.experiments.test_readings import made_up
+
+    monkeypatch.setattr(readings, "run_readings", lambda out, **how: made_up())
+    ran = ibmap("reproduce", "--readings", "--out", tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert "| rank | prior_counts |" in ran.out
+    assert (tmp_path / "readings.csv").read_text().startswith("rank,prior_counts")
+    assert (tmp_path / "readings.md").exists()
+    assert len(json.loads(ibmap("reproduce", "--readings", "--out", tmp_path, "--json").out)) == 8

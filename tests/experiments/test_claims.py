@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from ibmap.experiments import Case, Results, Row, experiment_names, find_experiment
-from ibmap.experiments.claims import FAILS, HOLDS, OPEN, verdict
+from ibmap.experiments.claims import FAILS, HOLDS, MOSTLY, OPEN, verdict
 from ibmap.experiments.comparisons import exponent, falls, grows, slowest_convergence, sublinear, versus
 from ibmap.experiments.paper.mi_hamming import near
 from ibmap.experiments.paper.real_tables import TABLE_1
@@ -42,6 +42,43 @@ def test_one_learner_against_others():
     assert status(higher, results(lambda c: {"a": 1, "b": 2, "c": 3}[c["learner"]])) == HOLDS
 
 
+def noisy(first: float, second: float) -> Results:
+    """Rows of a and b whose difference varies by one from world to world: its standard error is 0.41."""
+    return Results(
+        Row({"n": 10, "D": 1, "learner": who}, r, {"hamming": mean + (who == "a") * (r % 3 - 1)})
+        for who, mean in (("a", first), ("b", second))
+        for r in range(6)
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "plain", "clear"),
+    [(9.0, HOLDS, HOLDS), (9.8, HOLDS, FAILS), (10.2, HOLDS, FAILS), (11, FAILS, FAILS)],
+)
+def test_a_difference_below_its_standard_error_speaks_for_nobody(first, plain, clear):
+    made_up, cell = noisy(first, 10.0), [{"n": 10, "D": 1}]
+    assert status(versus("hamming", cell, "a", "b"), made_up) == plain
+    assert status(versus("hamming", cell, "a", "b", clearly=True), made_up) == clear
+
+
+def test_cases_that_only_chance_decides_are_counted_apart():
+    found = verdict([Case("n = 1", True), Case("n = 2", True, "9 against 8", 0.1, tied=True)])
+    assert found.words == "holds in 2 of 2 cases (1 within one standard error); closest at n = 2: 9 against 8"
+
+
+def test_a_claim_need_not_wait_for_the_last_case():
+    cases = [Case(f"n = {n}", True if n else None) for n in range(40)]
+    assert verdict(cases).status == HOLDS
+    assert "39 cases so far; 1 not run often enough" in verdict(cases).words
+    assert verdict(cases[:10]).status == OPEN
+
+
+def test_most_cases_are_not_all():
+    found = verdict([Case(f"n = {n}", n > 0, "words") for n in range(10)])
+    assert (found.status, found.agreeing, found.run) == (MOSTLY, 9, 10)
+    assert verdict([Case(f"n = {n}", n > 1, "words") for n in range(10)]).status == FAILS
+
+
 def test_a_margin_forgives_a_little():
     made_up = results(lambda c: {"a": 10.5, "b": 10, "c": 10}[c["learner"]])
     assert status(versus("hamming", where(), "a", ("b", "c")), made_up) == FAILS
@@ -74,6 +111,8 @@ def test_growth():
 def test_growth_less_than_linear():
     assert status(sublinear("hamming", "n", GRID, {}), results(lambda c: c["n"] ** 0.8)) == HOLDS
     assert status(sublinear("hamming", "n", GRID, {}), results(lambda c: c["n"] ** 1.2)) == FAILS
+    assert status(sublinear("hamming", "n", GRID, {}), results(lambda c: 0)) == HOLDS
+    assert status(sublinear("hamming", "n", GRID, {}), results(lambda c: c["n"] == 40)) == FAILS
     assert exponent([(1, 5), (10, 50)]) == pytest.approx(1)
 
 
@@ -96,6 +135,7 @@ def test_every_claim_waits_for_rows(name):
     for claim in experiment.claims:
         found = claim.judge(Results([]))
         assert found.status == OPEN, claim.quote
+        assert claim.place, claim.quote
     assert len({(claim.quote, claim.reading) for claim in experiment.claims}) == len(experiment.claims)
 
 
@@ -105,9 +145,14 @@ def made_up_rows(experiment: str, learners: tuple[str, ...], sign: int) -> Resul
 
     def value(cell):
         errors = rank[cell["learner"]] * (cell["n"] * cell.get("tau", 1)) ** sign * (1 + 1 / cell["D"])
-        names = ("hamming", "false_positives", "milliseconds", "tests")
+        names = ("hamming", "false_positives", "milliseconds")
         better = dict.fromkeys(("f_independences", "f_edges"), 1 / errors)
-        return {**dict.fromkeys(names, errors), **better, "ascents": cell["n"] ** (1 - sign / 2)}
+        return {
+            **dict.fromkeys(names, errors),
+            **better,
+            "ascents": cell["n"] ** (1 - sign / 2),
+            "tests": cell["n"] ** (2 - sign),
+        }
 
     grid = find_experiment(experiment).study.grid
     return Results(Row(cell, r, value(cell)) for cell in cells_of(grid) for r in range(3))
@@ -124,15 +169,19 @@ def test_claims_about_learners_can_hold_and_fail(name):
 def test_the_paper_scores_its_own_table():
     printed = find_experiment("table-real")
     rows = [
-        Row({"table": table, "learner": learner}, r, {"accuracy": accuracy})
+        Row(
+            {"table": table, "learner": learner},
+            r,
+            {"accuracy": accuracy, "train": row.train, "test": row.test},
+        )
         for table, row in TABLE_1.items()
         for learner, accuracy in row.accuracy.items()
         for r in range(3)
     ]
     assert {claim.judge(Results(rows)).status for claim in printed.claims} == {HOLDS}
-    worst = [Row(r.cell, r.repetition, {"accuracy": 1 - r.measures["accuracy"]}) for r in rows]
+    worst = [Row(r.cell, r.repetition, {**r.measures, "accuracy": 1 - r.measures["accuracy"]}) for r in rows]
     failed = [claim for claim in printed.claims if claim.judge(Results(worst)).status == FAILS]
-    assert len(failed) == len(printed.claims) - 4  # in four rows all learners are within 0.01
+    assert len(failed) >= 18  # in four rows all learners are within 0.01
 
 
 @pytest.mark.parametrize("name", ["table-onemax", "table-royal-road"])

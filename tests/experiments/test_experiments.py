@@ -16,10 +16,11 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 SMALL = {
     "random-hamming": {"n": 20, "tau": 2, "D": 50},
     "random-fmeasure": {"n": 20, "tau": 2, "D": 50},
+    "random-errors": {"n": 20, "tau": 2, "D": 50},
     "random-runtime": {"n": 20, "tau": 2, "D": 50},
-    "ascents": {"n": 4, "tau": 8, "potentials": "random"},
+    "ascents": {"n": 4, "tau": 8},
     "ising": {"n": 12, "D": 50},
-    "mi-hamming": {"tau": 2, "potentials": "symmetric"},
+    "mi-hamming": {"tau": 2},
     "landscape-6": {"tau": 8, "D": 10},
     "landscape-20": {"tau": 1, "D": 10},
     "table-real": {"table": "lenses"},
@@ -85,8 +86,10 @@ def test_the_papers_grid():
     assert find_experiment("table-royal-road").study.grid["n"] == (16, 32, 64, 92, 120)
 
 
-def test_three_figures_share_one_study():
-    studies = {id(find_experiment(f"random-{what}").study) for what in ("hamming", "fmeasure", "runtime")}
+def test_four_figures_share_one_study():
+    studies = {
+        id(find_experiment(f"random-{what}").study) for what in ("hamming", "fmeasure", "errors", "runtime")
+    }
     assert len(studies) == 1
 
 
@@ -114,7 +117,7 @@ def test_missing_tables_are_one_line_before_anything_is_written(tmp_path):
 def test_settings_reach_the_cells(tmp_path):
     study = replace(
         find_experiment("mi-hamming").study,
-        grid={"potentials": ("symmetric",), "tau": (2,), "learner": ("empty",)},
+        grid={"tau": (2,), "learner": ("empty",)},
     )
     small = reproduce(study, tmp_path / "a", repetitions=1, settings={"n": 10})
     assert small[0].measures["false_negatives"] == 10

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ibmap.errors import RequestError
-from ibmap.experiments import Results, Row, figures, find_experiment, markdown, reproduce
+from ibmap.experiments import Results, Row, figures, find_experiment, markdown, page, reproduce
 from ibmap.experiments.results import cells_of
 from ibmap.experiments.store import path_of, read
 from tests.toys import EXPERIMENT, STUDY
@@ -49,8 +49,8 @@ def test_the_csv_has_a_line_per_cell(content):
 
 def test_the_checklist_says_what_holds_and_what_does_not(content):
     text = markdown.checklist(EXPERIMENT, Results(content.rows))
-    assert "✔ **holds**: “fast is better”. Ours: true in 3 of 3 cases" in text
-    assert "✘ **does not hold**: “slow is better” (indeed). Ours: true in 0 of 3 cases; worst" in text
+    assert "✔ **holds**: “fast is better”. Ours: holds in 3 of 3 cases" in text
+    assert "✘ **does not hold**: “slow is better” (indeed). Ours: holds in 0 of 3 cases; worst" in text
 
 
 def test_what_was_run(content):
@@ -92,18 +92,18 @@ def test_without_matplotlib_there_is_advice(content, monkeypatch):
 
 @pytest.fixture
 def toys_only(monkeypatch):
-    monkeypatch.setattr(markdown, "experiment_names", lambda: ("toy",))
-    monkeypatch.setattr(markdown, "find_experiment", lambda name: EXPERIMENT)
+    monkeypatch.setattr(page, "experiment_names", lambda: ("toy",))
+    monkeypatch.setattr(page, "find_experiment", lambda name: EXPERIMENT)
 
 
 def test_the_page_shows_everything_and_does_not_change_by_itself(tmp_path, toys_only):
     reproduce(STUDY, tmp_path)
     reproduce(STUDY, tmp_path / "other-seed", settings={"seed": 5}, repetitions=3)
-    made = markdown.make_page(tmp_path, "reproduction")
-    assert made == markdown.make_page(tmp_path, "reproduction")
+    made = page.make_page(tmp_path, "reproduction")
+    assert made == page.make_page(tmp_path, "reproduction")
     assert "## toy\n" in made.text
     assert "## toy-other-seed\n" in made.text
-    assert "| [toy](#toy) | 1 | 1 | 0 |" in made.text
+    assert "| [toy](#toy) | 1 | 0 | 1 | 0 |" in made.text
     assert "seed = 5" in made.text
     assert {"toy.csv", "toy-other-seed.csv"} <= set(made.files)
     for name in made.files:
@@ -113,11 +113,11 @@ def test_the_page_shows_everything_and_does_not_change_by_itself(tmp_path, toys_
 def test_without_matplotlib_the_page_has_no_figures(tmp_path, toys_only, monkeypatch):
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
     reproduce(STUDY, tmp_path)
-    made = markdown.make_page(tmp_path, "reproduction")
+    made = page.make_page(tmp_path, "reproduction")
     assert list(made.files) == ["toy.csv"]
     assert "![" not in made.text
 
 
 def test_a_page_of_nothing_is_refused(tmp_path, toys_only):
     with pytest.raises(RequestError, match="there are no rows in"):
-        markdown.make_page(tmp_path, "reproduction")
+        page.make_page(tmp_path, "reproduction")

@@ -5,7 +5,7 @@ import pytest
 
 from ibmap.errors import RequestError
 from ibmap.synthetic import random_network, simulate_random
-from ibmap.synthetic.random_networks import _random_log_factors, _random_pairs
+from ibmap.synthetic.random_networks import _random_log_factors, _random_pairs, _uniform_log_factors
 
 
 @pytest.mark.parametrize(
@@ -111,3 +111,55 @@ def test_bad_requests_get_one_line(build, message):
     with pytest.raises(RequestError, match=message) as caught:
         build()
     assert "\n" not in str(caught.value)
+
+
+# Log-potentials in [0, 1]
+
+
+def drawn_again(n: int, log_odds: float, rng: np.random.Generator) -> np.ndarray:
+    """The paper's sentence, read slowly: three of four at random, one solved, again until it is in [0, 1]."""
+    signs, found = np.array([1, -1, -1, 1]), []
+    while len(found) < n:
+        log_phi, solved = rng.random(4), rng.integers(4)
+        log_phi[solved] = 0
+        log_phi[solved] = signs[solved] * (log_odds - signs @ log_phi)
+        if 0 <= log_phi[solved] <= 1:
+            found.append(log_phi)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("log_odds", [1.0, 0.0, 0.4, -1.5, 2.0])
+def test_log_uniform_factors_lie_in_the_unit_interval(log_odds):
+    log_phi = _uniform_log_factors(500, log_odds, np.random.default_rng(0))
+    np.testing.assert_allclose(log_phi @ [1, -1, -1, 1], log_odds, atol=1e-12)
+    assert log_phi.min() >= 0
+    assert log_phi.max() <= 1
+
+
+@pytest.mark.parametrize("log_odds", [1.0, 0.3, -1.0])
+def test_log_uniform_factors_are_those_of_the_sentence(log_odds):
+    fast = _uniform_log_factors(6000, log_odds, np.random.default_rng(0))
+    slow = drawn_again(6000, log_odds, np.random.default_rng(1))
+    np.testing.assert_allclose(fast.mean(axis=0), slow.mean(axis=0), atol=0.02)
+    np.testing.assert_allclose(np.cov(fast.T), np.cov(slow.T), atol=0.005)
+    for share in (0.1, 0.5, 0.9):
+        np.testing.assert_allclose(
+            np.quantile(fast, share, axis=0), np.quantile(slow, share, axis=0), atol=0.03
+        )
+
+
+@pytest.mark.parametrize("levels", [3, 5])
+@pytest.mark.parametrize("log_odds", [1.0, -2.0, 0.0])
+def test_log_uniform_factors_of_more_levels(levels, log_odds):
+    model = random_network(12, 3, levels=levels, potentials="log-uniform", log_odds=log_odds, random_state=1)
+    for factor in model.factors:
+        assert factor.min() >= -1e-12
+        assert factor.max() <= 1 + 1e-12
+        for a, b in combinations(range(levels), 2):
+            found = factor[a, a] + factor[b, b] - factor[a, b] - factor[b, a]
+            assert found == pytest.approx(log_odds, abs=1e-12)
+
+
+def test_impossible_log_odds_are_refused():
+    with pytest.raises(RequestError, match="must lie between -2 and 2 with potentials='log-uniform'"):
+        random_network(5, 2, potentials="log-uniform", log_odds=2.5)

@@ -13,6 +13,7 @@ from ibmap._text import visible
 from ibmap.cli.bootstrap import bootstrap
 from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
+from ibmap.cli.describe import describe
 from ibmap.cli.evaluate import evaluate
 from ibmap.cli.explain import explain
 from ibmap.cli.groups import Verb, expanded
@@ -131,6 +132,7 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "convert": (convert, "Write a network in another format."),
     "demo": (demo, "See it work: a network of real data, and one whose truth is known."),
     "optimize": (optimize, "Look for the best bit string with learned networks."),
+    "describe": (describe, "Tell what a preset sets, and why."),
     "reproduce": (reproduce, "Run the paper's experiments, and check its claims."),
 }
 for name, (verb, line) in VERBS.items():

@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 from ibmap._text import listed
 from ibmap.cli import options, screen
 from ibmap.cli.output import csv_text, output_folder, write_together
+from ibmap.cli.presets import PresetName, for_learning
 from ibmap.errors import SearchWarning
 
 if TYPE_CHECKING:
@@ -21,12 +23,22 @@ PAGE = "report.html"
 FILES = ("graph.json", "edges.csv", "result.json", PAGE)  #: what --out writes
 
 
+@dataclass(frozen=True)
+class LearnerOptions(options.LearnerOptions):
+    """A learner that a preset may choose."""
+
+    learner: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The algorithm: {learners} [evidence-map].")
+    ] = None  # type: ignore[assignment]
+
+
 def learn(
     file: options.File,
-    learner: options.LearnerOptions,
+    learner: LearnerOptions,
     test: options.TestOptions,
     table: options.TableOptions,
     *,
+    preset: PresetName = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the search there; go on if it is there.")
@@ -35,13 +47,14 @@ def learn(
     top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 10,
 ) -> None:
     """Learn a network from a file, show it and write it."""
-    learner.function()  # an unknown one is refused before the table is read
+    chosen, test, table = for_learning(preset, learner, test, table)
+    chosen.function()  # an unknown one is refused before the table is read
     from ibmap.results.result_file import result_of_learned
 
     out = output.out
     with output_folder(out, FILES, output.force):
         engine, about = table.read(file)
-        learning = learner.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
+        learning = chosen.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
         with screen.progress() as callback:
             learned = learning(engine, callback)
         if out is not None:

@@ -26,6 +26,7 @@ REGISTRIES = {
     "learners": "ibmap.learners.registry:LEARNERS",
     "policies": "ibmap.data.missing:POLICIES",
     "potentials": "ibmap.synthetic.random_networks:POTENTIALS",
+    "presets": "ibmap.presets:PRESETS",
     "prior_counts": "ibmap.independence.bayesian:PRIOR_COUNTS",
     "problems": "ibmap.eda.problems.registry:PROBLEMS",
     "queries": "ibmap.metrics:QUERIES",

@@ -10,6 +10,7 @@ import typer
 
 from ibmap.cli import options, output, screen
 from ibmap.cli.groups import LARGEST
+from ibmap.cli.presets import PresetName
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ibmap.experiments.store import Content
 
 LONG = 40  #: lines of a table that are still shown on the screen
+SHOWN = 15  #: readings of the paper, the best first
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class RunOptions:
         int | None, typer.Option(metavar="R", min=1, help="Runs of each cell [the experiment's].")
     ] = None
     data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the real tables are.")] = None
+    preset: PresetName = None
     changes: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; repeat.")
     ] = None
@@ -37,7 +40,7 @@ class RunOptions:
         """Run what has no row yet, with a progress bar."""
         from ibmap.experiments.runner import reproduce
 
-        settings = settings_from(self.changes or [], experiment.study)
+        settings = self.settings(experiment.study)
         with screen.bar(experiment.name) as advance:
             reproduce(
                 experiment.study,
@@ -49,6 +52,13 @@ class RunOptions:
                 n_jobs=self.jobs,
                 advance=advance,
             )
+
+    def settings(self, study: "Study") -> dict[str, Any]:
+        """Return what is changed of the settings: what the preset says of them, and what is given."""
+        from ibmap.presets import find_preset
+
+        known = find_preset(self.preset).among(study.settings) if self.preset is not None else {}
+        return {**known, **settings_from(self.changes or [], study)}
 
 
 def reproduce(
@@ -62,11 +72,16 @@ def reproduce(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE.md", help="Write the page of all results in --out.")
     ] = None,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Score the readings of what the paper leaves unsaid.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Run an experiment of the paper, or go on with it; then show ours beside the paper's."""
     if list_them:
         list_experiments(as_json)
+    elif readings:
+        rank_readings(name, how, out, as_json)
     elif page is not None:
         write_page(page, out, name, as_json)
     elif name is None:
@@ -77,6 +92,26 @@ def reproduce(
         experiment = find_experiment(name)
         how.run(experiment, out)
         finish(experiment, out, as_json)
+
+
+def rank_readings(name: str | None, how: RunOptions, out: Path, as_json: bool) -> None:
+    """Run the study of readings, or what is left of it, and write the ranking."""
+    if name is not None or how.preset is not None or how.changes or how.repetitions:
+        raise RequestError(
+            "--readings scores all settings: leave out the name, --preset, --set, --repetitions"
+        )
+    from ibmap.experiments.ranking import choices_table, ranking, ranking_csv, ranking_table
+    from ibmap.experiments.readings import run_readings
+
+    rows = run_readings(out, quick=how.quick, data_dir=how.data_dir, n_jobs=how.jobs, bar=screen.bar)
+    ranked = ranking(rows)
+    text = f"{ranking_table(ranked, SHOWN)}\n\n{choices_table(ranked)}\n"
+    output.write_together(out, {"readings.csv": ranking_csv(ranked), "readings.md": text})
+    if as_json:
+        screen.tell_json([found.to_dict() for found in ranked])
+        return
+    screen.console().print(text, soft_wrap=True)
+    screen.console().print(f"wrote {out / 'readings.csv'} and {out / 'readings.md'}", style="dim")
 
 
 def settings_from(changes: list[str], study: "Study") -> dict[str, Any]:
@@ -183,7 +218,8 @@ def show(experiment: "Experiment", content: "Content", files: list[Path]) -> Non
     for claim in markdown.judged(experiment, results):
         reading = f" ({claim['read_as']})" if claim["read_as"] else ""
         console.print(f"{markdown.MARKS[claim['status']]} {claim['status']}: “{claim['claim']}”{reading}")
-        console.print(f"  {claim['ours']}", style="dim")
+        place = f"{claim['place']}. " if claim["place"] else ""
+        console.print(f"  {place}{claim['ours']}", style="dim")
     console.print(f"\nwrote {', '.join(map(str, files))}", style="dim")
 
 
@@ -192,7 +228,7 @@ def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
     if name is not None:
         raise RequestError(f"--page shows everything in --out: leave {name!r} out")
     from ibmap.experiments.figures import ADVICE, can_draw
-    from ibmap.experiments.markdown import make_page
+    from ibmap.experiments.page import make_page
 
     beside = page.parent / page.stem
     text, files = make_page(out, page.stem)

@@ -13,6 +13,7 @@ from ibmap import __version__
 from ibmap._text import either
 from ibmap.cli import options, output, screen, startup
 from ibmap.cli.groups import Verb, expanded
+from ibmap.cli.presets import PresetName, for_worlds
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -54,15 +55,20 @@ def simulate_random(
     *,
     tau: Annotated[float, typer.Option(metavar="T", help="Mean number of neighbours.")],
     levels: Annotated[int, typer.Option(metavar="L", help="Levels of every variable.")] = 2,
-    potentials: Annotated[str, typer.Option(metavar="KIND", help="{potentials}.")] = "random",
-    log_odds: Annotated[float, typer.Option(metavar="E", help="Log-odds ratio of every factor.")] = 1.0,
+    potentials: Annotated[str | None, typer.Option(metavar="KIND", help="{potentials} [random].")] = None,
+    log_odds: Annotated[
+        float | None, typer.Option(metavar="E", help="Log-odds ratio of every factor [1].")
+    ] = None,
+    preset: PresetName = None,
 ) -> None:
     """Draw a random network and rows from it."""
 
     def draw() -> tuple["World", dict[str, Any]]:
         from ibmap.synthetic import simulate_random
 
-        settings = {"levels": levels, "potentials": potentials, "log_odds": log_odds}
+        given = {"potentials": potentials, "log_odds": log_odds}
+        usual = {"potentials": "random", "log_odds": 1.0}
+        settings = {"levels": levels, **for_worlds(preset, given, usual)}
         return world.draw(simulate_random, tau, **settings), {"tau": tau, **settings}
 
     _simulate("random", draw, world)

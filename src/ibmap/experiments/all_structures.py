@@ -14,6 +14,7 @@ from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
+    from ibmap.independence import BayesianTest
     from ibmap.scores import LocalScore
 
 Ints = NDArray[np.int64]
@@ -49,7 +50,7 @@ def all_structures(n: int) -> tuple[Ints, Ints]:
     return blankets, bits
 
 
-def score_all(data: "CategoricalData") -> Floats:
+def score_all(data: "CategoricalData", test: "BayesianTest | None" = None) -> Floats:
     """Return the IB-score of every structure over the variables of a table, in the order of the graphs' bits.
 
     Examples
@@ -60,7 +61,7 @@ def score_all(data: "CategoricalData") -> Floats:
     """
     n = data.n_variables
     blankets, _ = all_structures(n)
-    rows = blanket_scores(bound_score(data))
+    rows = blanket_scores(bound_score(data, test))
     return np.asarray(sum(rows[x, blankets[:, x]] for x in range(n)))
 
 
@@ -75,13 +76,13 @@ def blanket_scores(score: "LocalScore") -> Floats:
     return scores
 
 
-def bound_score(data: "CategoricalData") -> "LocalScore":
-    """Return the IB-score of a table by the Bayesian test."""
+def bound_score(data: "CategoricalData", test: "BayesianTest | None" = None) -> "LocalScore":
+    """Return the IB-score of a table by the Bayesian test, with its defaults unless one is given."""
     from ibmap.engines import as_engine
     from ibmap.independence import BayesianTest
     from ibmap.scores import IBScore
 
-    return IBScore().bind(as_engine(data), BayesianTest())
+    return IBScore().bind(as_engine(data), test or BayesianTest())
 
 
 def bits_of(pairs: Ints, n: int) -> int:
@@ -116,9 +117,11 @@ def sample_structures(
     return adjacency, distance
 
 
-def score_structures(data: "CategoricalData", adjacency: NDArray[np.bool_]) -> Floats:
+def score_structures(
+    data: "CategoricalData", adjacency: NDArray[np.bool_], test: "BayesianTest | None" = None
+) -> Floats:
     """Return the IB-score of each structure; the test is asked once about every blanket."""
-    score, n = bound_score(data), data.n_variables
+    score, n = bound_score(data, test), data.n_variables
     scores = np.zeros(len(adjacency))
     for x in range(n):
         blankets, which = np.unique(adjacency[:, x], axis=0, return_inverse=True)

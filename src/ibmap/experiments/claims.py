@@ -1,7 +1,8 @@
 """The paper's sentences, as something that rows can contradict.
 
-A claim is about cases (cells of a grid, mostly). It does not hold if one case speaks against it; it holds if
-every case that the sentence is about has been run often enough and none speaks against it.
+A claim is about cases (cells of a grid, mostly), and the answer is in how many of them it holds. A difference
+that is smaller than its standard error speaks for nobody: it is no case against a sentence, and no case for
+one that says "significantly".
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +11,9 @@ from typing import NamedTuple
 
 from ibmap.experiments.results import ENOUGH, Cell, Results, cell_in_words
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "not enough runs"
+HOLDS, MOSTLY, FAILS, OPEN = "holds", "mostly holds", "does not hold", "not enough runs"
+MOST = 0.85  #: share of the cases in which a claim must hold to hold mostly
+NEARLY_ALL = 0.95  #: share of the cases that must have been run before a claim can hold
 
 
 class Case(NamedTuple):
@@ -20,13 +23,16 @@ class Case(NamedTuple):
     agrees: bool | None  #: None: not run often enough
     words: str = ""  #: our numbers
     gap: float = 0.0  #: how far it is from agreeing; the worst case is shown
+    tied: bool = False  #: agrees only because the difference is below its standard error
 
 
 class Verdict(NamedTuple):
     """What the rows say about a claim."""
 
-    status: str  #: "holds", "does not hold" or "not enough runs"
+    status: str  #: "holds", "mostly holds", "does not hold" or "not enough runs"
     words: str
+    agreeing: int = 0  #: cases in which it holds
+    run: int = 0  #: cases that were run often enough
 
 
 @dataclass(frozen=True)
@@ -36,16 +42,22 @@ class Claim:
     Parameters
     ----------
     quote : str
-        The paper's words.
+        The paper's words; "…" stands for what is left out.
     cases : function of results
         The cases that it is about.
     reading : str
         How the words are read, where they can be read in several ways.
+    place : str
+        Where in the paper they are.
+    why : str
+        What prevents the claim where it does not hold.
     """
 
     quote: str
     cases: Callable[[Results], Iterable[Case]]
     reading: str = ""
+    place: str = ""
+    why: str = ""
 
     def judge(self, results: Results) -> Verdict:
         """Hold the claim against rows."""
@@ -57,28 +69,40 @@ def verdict(cases: Sequence[Case]) -> Verdict:
 
     Examples
     --------
-    >>> verdict([Case("n = 1", True), Case("n = 2", False, "5.0 against 4.0", gap=1.0)])
-    Verdict(status='does not hold', words='true in 1 of 2 cases; worst at n = 2: 5.0 against 4.0')
-    >>> verdict([Case("n = 1", True, "3.0 against 4.0"), Case("n = 2", None)])
-    Verdict(status='not enough runs', words='true in 1 of 1 cases so far; 1 not run often enough')
+    >>> verdict([Case("n = 1", True), Case("n = 2", False, "5.0 against 4.0", gap=1.0)]).words
+    'holds in 1 of 2 cases; worst at n = 2: 5.0 against 4.0'
+    >>> verdict([Case("n = 1", True, "3.0 against 4.0"), Case("n = 2", None)]).status
+    'not enough runs'
     """
     run = [case for case in cases if case.agrees is not None]
     true = sum(bool(case.agrees) for case in run)
-    missing = len(cases) - len(run)
     if not run:
         return Verdict(OPEN, f"none of {len(cases)} cases has been run often enough")
-    if len(cases) == 1:
-        return Verdict(HOLDS if true else FAILS, _said(run[0]))
-    words = f"true in {true} of {len(run)} cases" + (
-        f" so far; {missing} not run often enough" if missing else ""
-    )
-    if true < len(run):
+    status = _status(true, len(run), len(cases))
+    words = _counted(run, true, len(cases)) if len(cases) > 1 else _said(run[0])
+    if len(cases) > 1 and status in (MOSTLY, FAILS):
         worst = max((case for case in run if not case.agrees), key=lambda case: case.gap)
-        return Verdict(FAILS, f"{words}; worst at {_said(worst)}")
-    if missing:
-        return Verdict(OPEN, words)
-    closest = max(run, key=lambda case: case.gap)
-    return Verdict(HOLDS, words + (f"; closest at {_said(closest)}" if closest.words else ""))
+        words += f"; worst at {_said(worst)}"
+    elif len(cases) > 1 and status == HOLDS:
+        closest = max(run, key=lambda case: case.gap)
+        words += f"; closest at {_said(closest)}" if closest.words else ""
+    return Verdict(status, words, true, len(run))
+
+
+def _status(true: int, run: int, cases: int) -> str:
+    if true < MOST * run:
+        return FAILS
+    if run < NEARLY_ALL * cases:
+        return OPEN
+    return HOLDS if true == run else MOSTLY
+
+
+def _counted(run: Sequence[Case], true: int, cases: int) -> str:
+    words = f"holds in {true} of {len(run)} cases"
+    if len(run) < cases:
+        words += f" so far; {cases - len(run)} not run often enough"
+    tied = sum(case.tied for case in run)
+    return words + (f" ({tied} within one standard error)" if tied else "")
 
 
 def _said(case: Case) -> str:
@@ -94,6 +118,7 @@ def compare(
     lower: bool = True,
     margin: float = 0.0,
     strictly: bool = True,
+    clearly: bool = False,
     digits: int = 1,
     enough: int = ENOUGH,
 ) -> Callable[[Results], list[Case]]:
@@ -111,6 +136,9 @@ def compare(
         How much worse the first may be, in parts of the second.
     strictly : bool
         Whether being equal is not enough.
+    clearly : bool
+        Whether the difference must exceed its standard error; otherwise it must not be against the claim by
+        more than that.
     """
     where = list(cells)
     sign = 1 if lower else -1
@@ -118,17 +146,20 @@ def compare(
     def cases(results: Results) -> list[Case]:
         found = []
         for cell in where:
-            a, b = (results.mean({**cell, **side}, measure, enough) for side in (first, second))
-            if a is None or b is None:
+            sides = results.difference({**cell, **first}, {**cell, **second}, measure, enough)
+            if sides is None:
                 found.append(Case(cell_in_words(cell), None))
                 continue
-            gap = sign * (a - b)
-            allowed = margin * abs(b)
+            a, b, error = sides
+            gap = sign * (a - b) - margin * abs(b)
+            plainly = gap < 0 or (gap <= 0 and not strictly)
+            tied = abs(gap) < error
+            agrees = plainly and not tied if clearly else plainly or tied
             words = (
                 f"{a:,.{digits}f} ({cell_in_words(first)}) against {b:,.{digits}f} ({cell_in_words(second)})"
             )
-            agrees = gap < allowed or (gap <= allowed and not strictly)
-            found.append(Case(cell_in_words(cell), agrees, words, gap / max(abs(a), abs(b), 1e-12)))
+            size = max(abs(a), abs(b), 1e-12)
+            found.append(Case(cell_in_words(cell), agrees, words, gap / size, agrees and not plainly))
         return found
 
     return cases

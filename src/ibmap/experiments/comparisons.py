@@ -19,11 +19,13 @@ def versus(
     *,
     lower: bool = True,
     margin: float = 0.0,
+    clearly: bool = False,
     digits: int = 1,
 ) -> Cases:
     """Compare the means of a learner with those of its rivals, cell by cell.
 
     With a margin, being that much worse (in parts of the rival's mean) still counts as agreement.
+    ``clearly``: by more than the standard error of the difference.
     """
     where = list(cells)
     others = (rivals,) if isinstance(rivals, str) else rivals
@@ -35,6 +37,7 @@ def versus(
             {"learner": rival},
             lower=lower,
             margin=margin,
+            clearly=clearly,
             digits=digits,
         )
         for rival in others
@@ -86,6 +89,11 @@ def slowest_convergence(
 
 def sublinear(measure: str, factor: str, grid: Grid, only: Levels) -> Cases:
     """Fit mean = a · level^b by least squares in the logarithms: b must be below 1."""
+    return grows_like(measure, factor, grid, only, 1.0)
+
+
+def grows_like(measure: str, factor: str, grid: Grid, only: Levels, power: float) -> Cases:
+    """Fit mean = a · level^b by least squares in the logarithms: b must be below a number."""
     rest = list(_others(grid, factor, only))
 
     def cases(results: Results) -> list[Case]:
@@ -93,12 +101,15 @@ def sublinear(measure: str, factor: str, grid: Grid, only: Levels) -> Cases:
         for cell in rest:
             means = [results.mean({**cell, factor: level}, measure) for level in grid[factor]]
             points = [(float(x), y) for x, y in zip(grid[factor], means, strict=True) if y]
-            if None in means or len(points) < 2:
+            if None in means:
                 found.append(Case(cell_in_words(cell), None))
+                continue
+            if len(points) < 2:  # nothing grows where there is nothing
+                found.append(Case(cell_in_words(cell), not points, f"{len(points)} levels are not 0"))
                 continue
             b = exponent(points)
             ends = f"{points[0][1]:,.1f} at {points[0][0]:.0f}, {points[-1][1]:,.1f} at {points[-1][0]:.0f}"
-            found.append(Case(cell_in_words(cell), b < 1, f"{factor}^{b:.2f} ({ends})", b))
+            found.append(Case(cell_in_words(cell), b < power, f"{factor}^{b:.2f} ({ends})", b))
         return found
 
     return cases

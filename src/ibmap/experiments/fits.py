@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PAPER_LEARNERS = ("gsmn", "hhc-mn", "ibmap-hc")
 RANDOM = {"seed": 0, "log_odds": 1.0, "sweeps": 200}  #: how random networks are drawn
 TEST = {"prior_counts": "ones", "combine": "slices"}  #: options of the test that learners use
+RULES = {**TEST, "hhc_symmetry": "and"}  #: and how HHC-MN joins what two variables say of each other
 EMPTY = "empty"  #: the graph without edges: what every learner has to beat
 
 
@@ -68,8 +69,19 @@ def bayesian(settings: Mapping[str, Value], **more: str) -> "BayesianTest":
     """Return the test that the settings describe."""
     from ibmap.independence import BayesianTest
 
-    options: dict[str, Any] = {name: str(settings[name]) for name in TEST}
-    return BayesianTest(**options, **more)
+    counts = str(settings["prior_counts"])
+    number = counts.replace(".", "", 1).isdecimal()
+    return BayesianTest(
+        prior_counts=float(counts) if number else counts, combine=str(settings["combine"]), **more
+    )
+
+
+def told(learner: str, settings: Mapping[str, Value]) -> dict[str, Any]:
+    """Return the options of a learner that the settings describe."""
+    if learner == EMPTY:
+        return {}
+    symmetry = {"symmetry": str(settings["hhc_symmetry"])} if learner == "hhc-mn" else {}
+    return {"test": bayesian(settings), **symmetry}
 
 
 def fit(learner: str, table: "CategoricalData", **options: Any) -> tuple["Graph", Measures]:

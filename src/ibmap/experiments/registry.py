@@ -9,6 +9,7 @@ from ibmap.experiments.experiment import Experiment
 _HOME = {
     "random-hamming": "ibmap.experiments.paper.random:HAMMING",
     "random-fmeasure": "ibmap.experiments.paper.random:FMEASURE",
+    "random-errors": "ibmap.experiments.paper.random:ERRORS",
     "random-runtime": "ibmap.experiments.paper.random:RUNTIME",
     "ascents": "ibmap.experiments.paper.ascents:ASCENTS",
     "ising": "ibmap.experiments.paper.ising:ISING",

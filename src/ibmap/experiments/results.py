@@ -61,6 +61,14 @@ class Summary(NamedTuple):
     n: int  #: repetitions
 
 
+class Difference(NamedTuple):
+    """The means of a measure in two cells, and how far chance may have moved them apart."""
+
+    first: float
+    second: float
+    error: float  #: standard error of first - second, repetition by repetition
+
+
 class Results:
     """Rows, grouped by cell.
 
@@ -114,6 +122,26 @@ class Results:
         """Return the mean over the repetitions, or None if there are fewer than ``enough``."""
         found = self.summary(cell, measure)
         return found.mean if found and found.n >= enough else None
+
+    def difference(self, first: Cell, second: Cell, measure: str, enough: int = ENOUGH) -> Difference | None:
+        """Compare two cells; None if one of them has fewer than ``enough`` repetitions.
+
+        Repetitions with the same number have the same world, where the cells have worlds in common.
+
+        Examples
+        --------
+        >>> rows = [Row({"n": n}, r, {"hamming": n + n * r}) for n in (4, 6) for r in range(3)]
+        >>> Results(rows).difference({"n": 4}, {"n": 6}, "hamming")
+        Difference(first=8.0, second=12.0, error=1.1547005383792517)
+        """
+        means = self.mean(first, measure, enough), self.mean(second, measure, enough)
+        if means[0] is None or means[1] is None:
+            return None
+        sides = [{row.repetition: row for row in self.of(cell)} for cell in (first, second)]
+        pairs = [[side[r].measures.get(measure) for side in sides] for r in sides[0] if r in sides[1]]
+        gaps = [a - b for a, b in pairs if a is not None and b is not None]
+        error = stdev(gaps) / math.sqrt(len(gaps)) if len(gaps) > 1 else 0.0
+        return Difference(means[0], means[1], error)
 
 
 def _key(cell: Cell) -> tuple[Any, ...]:
