@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ibmap.metrics import accuracy as accuracy
     from ibmap.metrics import f_measure as f_measure
     from ibmap.metrics import hamming as hamming
+    from ibmap.model import MarkovNetwork as MarkovNetwork
     from ibmap.plots import plot as plot
     from ibmap.plots import plot_comparison as plot_comparison
     from ibmap.plots import plot_scores as plot_scores
@@ -77,6 +78,7 @@ _HOME = {
     "IBScore": "ibmap.scores",
     "Learned": "ibmap.results.learned",
     "load": "ibmap.data",
+    "MarkovNetwork": "ibmap.model",
     "MemoryEngine": "ibmap.engines",
     "MutualInformation": "ibmap.estimators",
     "MutualInformationTest": "ibmap.independence",
@@ -100,6 +102,7 @@ _PACKAGES = (
     "engines",
     "exchange",
     "learners",
+    "model",
     "scores",
     "search",
     "synthetic",
