@@ -7,16 +7,16 @@ from ibmap.graph import Graph
 from ibmap.model import MarkovNetwork
 
 
-def random_network(seed: int, largest: int = 5, scale: float = 1.0) -> MarkovNetwork:
-    """Return a network of up to so many variables with one to three levels each."""
+def random_network(seed: int, largest: int = 5, fewest: int = 1) -> MarkovNetwork:
+    """Return a network of up to so many variables, with ``fewest`` to three levels each."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, largest + 1))
-    levels = rng.integers(1, 4, n)
+    levels = rng.integers(fewest, 4, n)
     edges = np.argwhere(np.triu(rng.random((n, n)) < rng.random(), 1)).reshape(-1, 2)
     graph = Graph.from_pairs(edges, [f"v{i}" for i in range(n)])
     labels = [tuple(f"l{k}" for k in range(r)) for r in levels.tolist()]
-    fields = [rng.normal(scale=scale, size=r) for r in levels.tolist()]
-    factors = [rng.normal(scale=scale, size=levels[pair]) for pair in graph.pairs]
+    fields = [rng.normal(size=r) for r in levels.tolist()]
+    factors = [rng.normal(size=levels[pair]) for pair in graph.pairs]
     return MarkovNetwork(graph, tuple(labels), tuple(fields), tuple(factors))
 
 

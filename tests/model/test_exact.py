@@ -1,5 +1,7 @@
 """Exact inference against enumeration of all configurations."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -83,7 +85,7 @@ def test_a_graph_that_is_too_dense_has_no_tree() -> None:
 
 def test_strong_potentials_do_not_overflow() -> None:
     names = [f"x{i}" for i in range(40)]
-    graph = Graph(names, list(zip(names[:-1], names[1:], strict=True)))
+    graph = Graph(names, list(pairwise(names)))
     alike = np.array([[400.0, -400.0], [-400.0, 400.0]])
     network = MarkovNetwork(graph, ((0, 1),) * 40, (np.zeros(2),) * 40, (alike,) * 39)
     assert network.query("x39", {"x0": 1})[1] == pytest.approx(1.0)
