@@ -38,6 +38,7 @@ PAGES = [
     "docs/tutorial",
     "docs/design",
     "docs/glossary",
+    "docs/models",
     "docs/quality",
     "docs/reliability",
     "docs/reproduction",

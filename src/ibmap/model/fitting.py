@@ -18,7 +18,7 @@ from ibmap.model.proportional_fitting import fit_likelihood
 from ibmap.model.pseudo_likelihood import fit_pseudo_likelihood
 
 LIKELIHOOD, PSEUDO = "maximum-likelihood", "pseudo-likelihood"
-METHODS = ("auto", LIKELIHOOD, PSEUDO)
+METHODS = ("auto", "maximum-likelihood", "pseudo-likelihood")
 CHEAP = 1 << 14  #: cells of a junction tree up to which "auto" takes the likelihood
 
 
