@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ibmap.estimators import Bootstrap as Bootstrap
     from ibmap.estimators import EvidenceMAP as EvidenceMAP
     from ibmap.estimators import MutualInformation as MutualInformation
+    from ibmap.estimators import NetworkImputer as NetworkImputer
     from ibmap.graph import Graph as Graph
     from ibmap.independence import BayesianTest as BayesianTest
     from ibmap.independence import ChiSquareTest as ChiSquareTest
@@ -82,6 +83,7 @@ _HOME = {
     "MemoryEngine": "ibmap.engines",
     "MutualInformation": "ibmap.estimators",
     "MutualInformationTest": "ibmap.independence",
+    "NetworkImputer": "ibmap.estimators",
     "OracleTest": "ibmap.independence",
     "PairwiseScore": "ibmap.scores",
     "plot": "ibmap.plots",

@@ -5,13 +5,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.optimize import minimize
 
 from ibmap.data import CategoricalData, load
 from ibmap.engines import as_engine
 from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
 from ibmap.model import MarkovNetwork
+from ibmap.model.ascent import ascend
 from ibmap.model.blanket_counts import blanket_counts
+from ibmap.model.layout import Layout
 from ibmap.model.pseudo_likelihood import VAGUE, PseudoLikelihood
 from ibmap.synthetic import simulate_random
 from tests.engines.partitioned import PartitionedEngine
@@ -68,6 +71,22 @@ def test_no_step_from_a_fit_raises_the_pseudo_likelihood(levels: int) -> None:
             fields = [scale * rng.normal(size=field.shape) for field in network.fields]
             fields = [f - f.mean() for f in fields]
             assert goal(network.theta + network.layout.flat(fields, move))[0] < best + 1e-4
+
+
+def test_the_ascent_ends_where_that_of_scipy_ends() -> None:
+    world = simulate_random(15, 3, 300, random_state=4)
+    counts = blanket_counts(as_engine(world.to_table()), world.graph)
+    layout = Layout(world.graph, np.full(15, 2))
+    goal = PseudoLikelihood(layout, counts, 1.0)
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = goal(theta)
+        return -value, -gradient
+
+    theirs = minimize(loss, np.zeros(layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 5000})
+    ours = ascend(lambda theta: goal(theta), np.zeros(layout.size), 1e-6, 5000)
+    assert goal(ours.place)[0] == pytest.approx(-theirs.fun, abs=1e-3)
+    assert np.abs(ours.gradient).max() < 1e-5
 
 
 def test_maximum_likelihood_has_the_observed_table_of_every_edge() -> None:

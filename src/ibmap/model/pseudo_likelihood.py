@@ -10,6 +10,7 @@ from ibmap._types import Floats
 from ibmap.engines import Engine
 from ibmap.errors import DataWarning
 from ibmap.kernels.pseudo_likelihood import add_variable
+from ibmap.model.ascent import ascend
 from ibmap.model.blanket_counts import BlanketCounts, blanket_counts
 from ibmap.model.coordinates import Coordinates
 from ibmap.model.layout import Layout
@@ -64,31 +65,23 @@ def fit_pseudo_likelihood(
     engine: Engine, layout: Layout, effect_variance: float, max_iter: int = MAX_ITER
 ) -> Floats:
     """Return the parameters with the highest penalised pseudo-likelihood; there is one maximum."""
-    from scipy.optimize import minimize
-
     goal = PseudoLikelihood(layout, blanket_counts(engine, layout.graph), effect_variance)
     n_rows = max(engine.schema.n_rows, 1)
     seen = [one.counts.sum(axis=0) + 0.5 for one in goal.counts]
     shares = [counts / counts.sum() for counts in seen]
     through = Coordinates(layout, shares, n_rows, VAGUE, 4.0 / effect_variance)
 
-    def loss(u: Floats) -> tuple[float, Floats]:
+    def height(u: Floats) -> tuple[float, Floats]:
         value, gradient = goal(through.parameters(u))
-        return -value, -through.pulled_back(gradient)
+        return value, through.pulled_back(gradient)
 
-    found = minimize(
-        loss,
-        through.independent(shares),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": max_iter, "gtol": CLOSE, "ftol": 0.0, "maxcor": 20, "maxfun": 10 * max_iter},
-    )
-    left = float(np.abs(found.jac).max(initial=0.0))
+    found = ascend(height, through.independent(shares), CLOSE, max_iter)
+    left = float(np.abs(found.gradient).max(initial=0.0))
     if left > 10 * CLOSE:
         warnings.warn(
-            f"the pseudo-likelihood fit has not converged after {found.nit} iterations (slope {left:.2g}): "
-            "pass a larger max_iter, or a smaller effect_variance, which keeps effects small",
+            f"the pseudo-likelihood fit has not converged after {found.n_steps} iterations (slope "
+            f"{left:.2g}): pass a larger max_iter, or a smaller effect_variance, which keeps effects small",
             DataWarning,
             stacklevel=3,
         )
-    return through.parameters(found.x)
+    return through.parameters(found.place)
