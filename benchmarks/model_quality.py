@@ -34,7 +34,7 @@ LEARNERS: dict[str, Callable[[CategoricalData], Graph]] = {
     "evidence-map": lambda data: evidence_map(data).graph,
     "ibmap-hc": lambda data: ibmap_hc(data).graph,
     "gsmn": lambda data: gsmn(data).graph,
-    "hhc-mn": lambda data: hhc_mn(data).graph,
+    "hhc-mn, max_condition 2": lambda data: hhc_mn(data, max_condition=2).graph,
     "mi": lambda data: mutual_information(data).graph,
     "dag-hc": lambda data: dag_hc(data).graph,
 }

@@ -23,6 +23,7 @@ PACKAGES = [
     "ibmap.independence",
     "ibmap.scores",
     "ibmap.search",
+    "ibmap.model",
     "ibmap.results",
     "ibmap.learners",
     "ibmap.synthetic",
