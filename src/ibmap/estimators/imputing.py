@@ -71,7 +71,7 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> Any:
         """Return the table without gaps: a frame of the same library, or an array."""
         check_is_fitted(self, "network_")
-        shape = getattr(X, "shape", ())
+        shape: Any = getattr(X, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_features_in_:
             raise RequestError(
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting "
