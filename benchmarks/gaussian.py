@@ -1,7 +1,7 @@
 """Continuous variables: sparse Gaussian networks, beside scikit-learn's GraphicalLassoCV.
 
-A random graph with two edges per variable; partial correlations of 0.25 to 0.45, or the same below zero, as far as the
-precision matrix stays positive definite.
+A random graph with as many edges as variables; entries of the precision matrix of 0.25 to 0.45, half of them
+below zero, and as much on the diagonal as makes it positive definite.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Partial correlations and the Gaussian Bayes factor, the slow way: regressions, and draws from the priors."""
+"""Partial correlations and the Gaussian Bayes factor, the slow way: regressions, and draws."""
 
 import math
 from typing import Any
