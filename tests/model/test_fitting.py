@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from scipy.optimize import minimize
 
 from ibmap.data import CategoricalData, load
+from ibmap.data.numbers import load_numbers
 from ibmap.engines import as_engine
 from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
@@ -198,3 +199,10 @@ def test_more_variables_than_rows() -> None:
     world = simulate_random(60, 2, 10, random_state=0)
     network = MarkovNetwork.fit(world.graph, world.to_table(), method="pseudo-likelihood")
     assert np.isfinite(network.theta).all()
+
+
+def test_tables_of_any_kind_and_numbers() -> None:
+    network = MarkovNetwork.fit(Graph("ab", [("a", "b")]), {"a": ["x", "y", None], "b": [0, 1, 1]})
+    assert network.fitted_by.method == BOTH[1]
+    with pytest.raises(RequestError, match="continuous"):
+        MarkovNetwork.fit(Graph("ab"), load_numbers({"a": [0.5, 1.5], "b": [1.0, 2.0]}))

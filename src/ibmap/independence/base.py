@@ -112,7 +112,10 @@ class TableTest:
 def require_levels(engine: Engine) -> None:
     """Refuse an engine of continuous variables: there is nothing to count."""
     if CONTINUOUS in engine.schema.kinds:
-        raise RequestError("these variables are continuous: use the test GaussianTest() or FisherZTest()")
+        raise RequestError(
+            "these variables are continuous: cut them into bins, or use GaussianTest(), FisherZTest() or "
+            "GaussianScore()"
+        )
 
 
 class BoundTableTest:

@@ -7,10 +7,13 @@ import numpy as np
 
 from ibmap._text import listing, one_of
 from ibmap._types import Floats
-from ibmap.data import CategoricalData
+from ibmap.data import CategoricalData, load
+from ibmap.data.numbers import NumericData
 from ibmap.engines import Engine, as_engine
+from ibmap.engines.engine import is_engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
+from ibmap.independence.base import require_levels
 from ibmap.model.blanket_counts import level_counts
 from ibmap.model.junction_tree import MAX_CELLS, JunctionTree, tree_of
 from ibmap.model.layout import Layout
@@ -46,7 +49,10 @@ def fitted(
         or not 0 <= pseudo_rows < np.inf
     ):
         raise RequestError(f"pseudo_rows must be 0 or a positive number, not {pseudo_rows!r}")
+    if not isinstance(data, CategoricalData | NumericData) and not is_engine(data):
+        data = load(data, missing="testwise")
     engine = as_engine(data)
+    require_levels(engine)
     layout = Layout(graph_for(source, engine.schema.names), engine.schema.cardinalities)
     tree = None if method == PSEUDO else tree_of(layout, CHEAP if method == "auto" else MAX_CELLS)
     if method == LIKELIHOOD and tree is None:

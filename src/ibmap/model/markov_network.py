@@ -104,8 +104,9 @@ class MarkovNetwork:
         ----------
         graph : Graph, Learned or estimator
             The structure; its variables are those of the table, in any order.
-        data : CategoricalData or Engine
-            The table, or an engine that holds it.
+        data : table, CategoricalData or Engine
+            The table, anything that :func:`ibmap.load` reads (missing values may stay), or an engine that
+            holds it.
         method : {"auto", "maximum-likelihood", "pseudo-likelihood"}
             Exact maximum likelihood by iterative proportional fitting, which needs complete rows and a graph
             of small treewidth; regularised pseudo-likelihood, which serves every table and graph; or the

@@ -294,9 +294,11 @@ def explain(
 
 def _effect(learned: Learned, engine: Engine, x: str, y: str) -> str:
     """Say how strong an edge is, and in which direction."""
-    found, graph = edge_effects(engine, learned.graph), learned.graph
+    found, graph = learned.effects, learned.graph
     i, j = sorted((graph.index(x), graph.index(y)))
     e = int(np.flatnonzero((graph.pairs == (i, j)).all(axis=1))[0])
+    if found is None or (np.isnan(found.log_odds_ratio[e]) and not found.tables):
+        found = edge_effects(engine, graph)
     levels = engine.schema.levels
     return in_words(found, e, (graph.names[i], graph.names[j]), (levels[i], levels[j]))
 
