@@ -141,7 +141,7 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     table.add_column("", overflow="fold")
     table.add_column("posterior" if has_posteriors else "", justify="right", no_wrap=True)
     if learned.effects is not None:
-        table.add_column("effect, all else equal", no_wrap=True)
+        table.add_column("effect", no_wrap=True)
     shown = found.first(top, 0)
     for x, y, log_xy, log_yx in shown:
         effect = () if learned.effects is None else (learned.effect_in_short[x, y],)
