@@ -111,7 +111,11 @@ def positions(labels: tuple[Hashable, ...]) -> dict[Hashable, int]:
 
 def _by_text(place: dict[Hashable, int], level: Hashable) -> int:
     """Return the code of the label with this text, as files do not tell 1 from "1"; -2 if there is none."""
-    return next((code for label, code in place.items() if str(label) == str(level)), -2)
+    for label, code in place.items():
+        mine, theirs = str(label), str(level)
+        if mine == theirs or (isinstance(label, bool) and mine.lower() == theirs.lower()):
+            return code
+    return -2
 
 
 def code_of(name: str, labels: tuple[Hashable, ...], level: Hashable) -> int:
@@ -121,6 +125,8 @@ def code_of(name: str, labels: tuple[Hashable, ...], level: Hashable) -> int:
     --------
     >>> code_of("smokes", ("no", "yes"), "yes"), code_of("children", (0, 1, 2), "2")
     (1, 2)
+    >>> code_of("smokes", (False, True), "true")
+    1
     """
     place = positions(labels)
     try:

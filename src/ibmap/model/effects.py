@@ -59,7 +59,7 @@ class EdgeEffects:
         if not np.isnan(ratio):
             low, high = (_times(np.exp(ratio + side * 1.96 * error)) for side in (-1, 1))
             return f"odds × {_times(np.exp(ratio))} ({low} to {high})"
-        return "" if np.isnan(self.strength[e]) else f"V {self.strength[e]:.2f} ± {self.strength_se[e]:.2f}"
+        return "" if np.isnan(self.strength[e]) else f"V {self.strength[e]:.2f} ± {self.strength_se[e]:.1g}"
 
 
 NUMBERS = ("log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se")
@@ -198,7 +198,7 @@ def in_words(effects: EdgeEffects, e: int, names: tuple[str, str], levels: tuple
         )
     if np.isnan(effects.strength[e]):
         return ""
-    said = f"Cramér's V is {effects.strength[e]:.2f} ± {effects.strength_se[e]:.2f}, everything else equal"
+    said = f"Cramér's V is {effects.strength[e]:.2f} ± {effects.strength_se[e]:.1g}, everything else equal"
     if effects.tables:
         a, b = np.unravel_index(effects.tables[e].argmax(), effects.tables[e].shape)
         said += f"; {x}={levels[0][a]} and {y}={levels[1][b]} go together most"
