@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ibmap.estimators import Bootstrap as Bootstrap
     from ibmap.estimators import EvidenceMAP as EvidenceMAP
     from ibmap.estimators import MutualInformation as MutualInformation
+    from ibmap.estimators import NetworkImputer as NetworkImputer
     from ibmap.graph import Graph as Graph
     from ibmap.independence import BayesianTest as BayesianTest
     from ibmap.independence import ChiSquareTest as ChiSquareTest
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ibmap.metrics import f_measure as f_measure
     from ibmap.metrics import hamming as hamming
     from ibmap.metrics import log_score as log_score
+    from ibmap.model import MarkovNetwork as MarkovNetwork
     from ibmap.plots import plot as plot
     from ibmap.plots import plot_comparison as plot_comparison
     from ibmap.plots import plot_scores as plot_scores
@@ -81,9 +83,11 @@ _HOME = {
     "IBScore": "ibmap.scores",
     "Learned": "ibmap.results.learned",
     "load": "ibmap.data",
+    "MarkovNetwork": "ibmap.model",
     "MemoryEngine": "ibmap.engines",
     "MutualInformation": "ibmap.estimators",
     "MutualInformationTest": "ibmap.independence",
+    "NetworkImputer": "ibmap.estimators",
     "OracleTest": "ibmap.independence",
     "PairwiseScore": "ibmap.scores",
     "plot": "ibmap.plots",
@@ -104,6 +108,7 @@ _PACKAGES = (
     "engines",
     "exchange",
     "learners",
+    "model",
     "presets",
     "scores",
     "search",

@@ -37,7 +37,9 @@ def test_result_files_hold_the_graph_and_near_misses(ibmap, survey, tmp_path):
     assert json.loads(text) == json.loads(ran.out)
     assert Graph.from_json(text).edges == (("smoke", "cough"),)
     edges = pl.read_csv(tmp_path / "a" / "b" / "edges.csv")
-    assert edges.columns == ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"]
+    posteriors = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"]
+    effects = ["log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se"]
+    assert edges.columns == [*posteriors, *effects]
     assert edges["in_graph"].to_list() == [True, False, False]
 
 

@@ -10,13 +10,16 @@ from typer.core import TyperGroup
 
 from ibmap import __version__
 from ibmap._text import visible
+from ibmap.cli.ask import ask
 from ibmap.cli.bootstrap import bootstrap
 from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
 from ibmap.cli.describe import describe
 from ibmap.cli.evaluate import evaluate
 from ibmap.cli.explain import explain
+from ibmap.cli.fit import fit
 from ibmap.cli.groups import Verb, expanded
+from ibmap.cli.impute import impute
 from ibmap.cli.interrupts import leave, say_interrupted
 from ibmap.cli.learn import learn
 from ibmap.cli.messages import arguments_of, in_options
@@ -24,6 +27,8 @@ from ibmap.cli.optimize import optimize
 from ibmap.cli.plot import plot
 from ibmap.cli.report import report
 from ibmap.cli.reproduce import reproduce
+from ibmap.cli.sample import sample
+from ibmap.cli.score import score
 from ibmap.cli.screen import give_up_stdout
 from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
@@ -127,6 +132,11 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "report": (report, "Write a page to look at a result and to question it."),
     "plot": (plot, "Draw a network, beside the truth if there is one; or the score."),
     "bootstrap": (bootstrap, "Learn from resampled tables: how frequent is each edge?"),
+    "fit": (fit, "Give a network parameters: from structure to model."),
+    "ask": (ask, "Ask a model how probable the values of a variable are, given others."),
+    "sample": (sample, "Draw rows from a model."),
+    "impute": (impute, "Fill the missing values of a table by a model."),
+    "score": (score, "Tell how probable the rows of a table are in a model, and which are odd."),
     "test": (answer, "Ask whether two variables are independent given others."),
     "evaluate": (evaluate, "Compare a learned graph with the truth, or with unseen data."),
     "convert": (convert, "Write a network in another format."),

@@ -35,6 +35,7 @@ def demo(
         with screen.progress() as callback:
             world, found = learn_world(callback)  # first, so that the seconds of the other hold no compiling
             table, cancer = learn_cancer(callback)
+            cancer = cancer.with_effects(table)
         files = {
             **result_files(result_of_learned(cancer, table, {"name": NAME})),
             "world-truth.json": world.graph.to_json() + "\n",

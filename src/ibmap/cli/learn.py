@@ -56,7 +56,7 @@ def learn(
         engine, about = table.read(file)
         learning = chosen.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
         with screen.progress() as callback:
-            learned = learning(engine, callback)
+            learned = learning(engine, callback).with_effects(engine)
         if out is not None:
             files = result_files(result_of_learned(learned, engine, about), output.safe_csv)
             write_together(out, files, overwrite=output.force, stale=FILES)

@@ -23,6 +23,7 @@ REGISTRIES = {
     "directed_scores": "ibmap.scores.directed:DIRECTED_SCORES",
     "formats": "ibmap.exchange.formats:FORMATS",
     "layouts": "ibmap.plots.layouts:LAYOUTS",
+    "fits": "ibmap.model.fitting:METHODS",
     "learners": "ibmap.learners.registry:LEARNERS",
     "policies": "ibmap.data.missing:POLICIES",
     "potentials": "ibmap.synthetic.random_networks:POTENTIALS",
@@ -36,6 +37,7 @@ REGISTRIES = {
     "tables": "ibmap.cli.simulate:FORMATS",
     "tests": "ibmap.independence.registry:TESTS",
     "views": "ibmap.learners.views:VIEWS",
+    "unseen": "ibmap.model.coding:UNSEEN",
     "ties": "ibmap.independence.bayesian:TIES",
 }
 

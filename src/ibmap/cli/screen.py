@@ -132,9 +132,12 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     table.add_column("strongest edges" if has_posteriors else "edges", overflow="fold")
     table.add_column("", overflow="fold")
     table.add_column("posterior" if has_posteriors else "", justify="right", no_wrap=True)
+    if learned.effects is not None:
+        table.add_column("effect", no_wrap=True)
     shown = found.first(top, 0)
     for x, y, log_xy, log_yx in shown:
-        table.add_row(x, y, _posterior(log_xy, log_yx))
+        effect = () if learned.effects is None else (learned.effect_in_short[x, y],)
+        table.add_row(x, y, _posterior(log_xy, log_yx), *effect)
         for stays, comes, _ in learned.stand_ins(x, y):
             table.add_row(f"  or {stays}", comes, "", style="dim")
     if learned.graph.n_edges > len(shown):

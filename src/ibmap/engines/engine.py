@@ -11,6 +11,7 @@ import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.data import CategoricalData, Schema
+from ibmap.data.numbers import NumericData
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
 from ibmap.errors import EngineError, RequestError
@@ -134,7 +135,7 @@ def is_engine(thing: object) -> bool:
     )
 
 
-Source = CategoricalData | Engine
+Source = CategoricalData | NumericData | Engine
 MakeEngine = Callable[[CategoricalData], Engine]
 
 
@@ -157,6 +158,10 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     """
     from ibmap.engines.registry import ENGINES
 
+    if isinstance(source, NumericData):
+        from ibmap.engines.moments import MomentsEngine
+
+        source = MomentsEngine(source)
     if not isinstance(source, CategoricalData):
         if not is_engine(source):
             raise RequestError(f"expected a CategoricalData or an engine, not {type(source).__name__}")

@@ -2,6 +2,7 @@
 
 from ibmap.estimators.base import StructureLearner
 from ibmap.estimators.deciding import GSMN, HHCMN, MutualInformation
+from ibmap.estimators.imputing import NetworkImputer
 from ibmap.estimators.resampling import Bootstrap
 from ibmap.estimators.scored import DAGHC, IBMAP, EvidenceMAP
 
@@ -13,5 +14,6 @@ __all__ = [
     "Bootstrap",
     "EvidenceMAP",
     "MutualInformation",
+    "NetworkImputer",
     "StructureLearner",
 ]

@@ -25,7 +25,8 @@ class Network:
         The structure.
     numbers : tuple of mappings
         For each edge, in the order of ``graph.edges``, its numbers by name: ``posterior``,
-        ``log_posterior_xy`` and ``log_posterior_yx`` (x is the first end). Empty if there are none.
+        ``log_posterior_xy`` and ``log_posterior_yx`` (x is the first end); ``strength``, and
+        ``log_odds_ratio`` of two binary variables, with standard errors. Empty if there are none.
     """
 
     graph: Graph
@@ -78,11 +79,16 @@ def as_network(source: Any) -> Network:
     graph, table = getattr(learned, "graph", None), getattr(learned, "edge_table", None)
     if not isinstance(graph, Graph):
         raise RequestError(f"expected a Graph or what a learner returned, not {type(source).__name__}")
-    if table is None or not table.has_posteriors:
-        return Network(graph)
-    values = [table.of_pair[i, j] for i, j in graph.pairs.tolist()]
-    rows = [(math.exp((one + other) / 2), one, other) for one, other in values]
-    return Network(graph, tuple(dict(zip(POSTERIORS, row, strict=True)) for row in rows))
+    numbers: list[dict[str, float]] = [{} for _ in range(graph.n_edges)]
+    if table is not None and table.has_posteriors:
+        for known, pair in zip(numbers, graph.pairs.tolist(), strict=True):
+            one, other = table.of_pair[tuple(pair)]
+            known.update(zip(POSTERIORS, (math.exp((one + other) / 2), one, other), strict=True))
+    effects = getattr(learned, "effects", None)
+    if effects is not None:
+        for e, known in enumerate(numbers):
+            known.update(effects.numbers(e))
+    return Network(graph, tuple(numbers) if any(numbers) else ())
 
 
 def number(text: Any, where: str) -> float:

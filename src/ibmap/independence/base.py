@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
+from ibmap.data.schema import CONTINUOUS
 from ibmap.engines import Engine, Questions, Tables, ask
 from ibmap.engines.questions import subset_batches
 from ibmap.errors import RequestError
@@ -127,7 +128,17 @@ class TableTest(Parameters):
 
     def bind(self, engine: Engine) -> BoundTest:
         """Bind the test to an engine."""
+        require_levels(engine)
         return BoundTableTest(self, engine)
+
+
+def require_levels(engine: Engine) -> None:
+    """Refuse an engine of continuous variables: there is nothing to count."""
+    if CONTINUOUS in engine.schema.kinds:
+        raise RequestError(
+            "these variables are continuous: cut them into bins, or use GaussianTest(), FisherZTest() or "
+            "GaussianScore()"
+        )
 
 
 class BoundTableTest:

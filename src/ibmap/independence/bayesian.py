@@ -12,7 +12,7 @@ from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.engines.memory import new_sets
 from ibmap.engines.questions import as_indices, subset_batches
 from ibmap.errors import RequestError
-from ibmap.independence.base import Answers, BoundTableTest, Parameters
+from ibmap.independence.base import Answers, BoundTableTest, Parameters, require_levels
 from ibmap.kernels import questions as _questions
 from ibmap.kernels.bayes_model import Model, Scratch, fill_table
 from ibmap.kernels.cells import posteriors_of_tables
@@ -101,6 +101,7 @@ class BayesianTest(Parameters):
         ):
             if getattr(self, option) not in values:
                 raise RequestError(f"{option} must be {one_of(values)}, not {getattr(self, option)!r}")
+        require_levels(engine)
         if isinstance(engine, MemoryEngine):
             return CompiledBayesianTest(self, engine)
         return BoundBayesianTest(self, engine)

@@ -5,7 +5,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from ibmap.errors import RequestError
-from ibmap.exchange.network import as_network
+from ibmap.exchange.network import Numbers, as_network
 from ibmap.graph import Graph
 from ibmap.metrics import compare_edges
 from ibmap.plots.labels import GAP, sides
@@ -20,10 +20,14 @@ LONGEST = 24  #: characters of a name that are shown
 ROOMY = 15  #: variables whose names fit into a figure of the usual size
 CROWDED = 80  #: with more variables names would cover the picture
 ACCENT, WRONG, FAINT, INK = "#2563a8", "#c8322b", "#8a8a8a", "#222222"
+UNSIGNED = "#555555"
 
 
 def plot(source: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", seed: int = 0) -> "Axes":
-    """Draw a network; the wider an edge, the higher its posterior.
+    """Draw a network; the wider an edge, the stronger it is, or the higher its posterior.
+
+    Where the effects of edges are known, their width is their strength, and their colour its sign: blue if
+    the variables rise together, red if one falls, grey where there is no sign (more than two levels).
 
     Parameters
     ----------
@@ -52,8 +56,9 @@ def plot(source: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", se
     network = as_network(source)
     axes = _canvas(ax, network.graph.n_variables)
     places = places_of(network.graph, layout, seed)
-    posteriors = [numbers.get("posterior", 0.5) for _, _, numbers in network.edges()]
-    _lines(axes, places, network.graph.edges, widths=[0.6 + 2.4 * p for p in posteriors], color=ACCENT)
+    numbers = [numbers for _, _, numbers in network.edges()]
+    widths = [0.6 + 2.4 * _share(one) for one in numbers]
+    _lines(axes, places, network.graph.edges, widths=widths, color=[_colour(one) for one in numbers])
     _names(axes, network.graph, places)
     axes.set_title(repr(network.graph)[6:-1], fontsize=10, color=INK)
     return axes
@@ -145,6 +150,22 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
     return axes
 
 
+def _share(numbers: Numbers) -> float:
+    """Return how wide an edge is drawn, from 0 to 1: by its strength if that is known."""
+    return (
+        min(1.5 * abs(numbers["strength"]), 1.0) if "strength" in numbers else numbers.get("posterior", 0.5)
+    )
+
+
+def _colour(numbers: Numbers) -> str:
+    """Return the colour of an edge: by the sign of its effect if that is known."""
+    if "strength" not in numbers:
+        return ACCENT
+    if "log_odds_ratio" not in numbers:
+        return UNSIGNED
+    return ACCENT if numbers["log_odds_ratio"] >= 0 else WRONG
+
+
 def _steps(history: Any) -> list[tuple[bool, float, float]]:
     """Return whether an edge was added, the gain and the score of every ascent."""
     history = getattr(history, "learned_", history)
@@ -181,7 +202,7 @@ def _lines(
     edges: Iterable[Edge],
     *,
     widths: Any,
-    color: str,
+    color: str | list[str],
     style: Any = "solid",
     label: str = "",
 ) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ibmap._text import counted
 from ibmap.graph import Graph
+from ibmap.model.effects import NUMBERS, in_words
 from ibmap.results.bootstrap_file import Support, replicates
 from ibmap.results.result_file import NEAR_MISSES, Result
 
@@ -22,8 +24,9 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
     """Return everything that the page needs, as JSON can hold it.
 
     Pairs are lists of columns (``x``, ``y``, ``edge``, ``xy``, ``yx``, ``support``, ``counts``; ``rivals``:
-    pairs that could stand in): edges first, then near misses, each by falling posterior. ``xy`` is the log
-    posterior of an edge seen from x.
+    pairs that could stand in; ``strength``, ``log_odds_ratio`` and their errors, ``effect`` in short and in
+    words): edges first, then near misses, each by falling posterior. ``xy`` is the log posterior of an edge
+    seen from x.
     """
     graph = result.learned.graph
     return {
@@ -41,6 +44,7 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
         },
         "searched": result.learned.score is not None,
         "has_support": support is not None,
+        "has_effects": result.learned.effects is not None,
         "places": _places(graph),
         "preferred": PREFERRED,
     }
@@ -130,7 +134,34 @@ def _pairs(result: Result, frequencies: Mapping[tuple[str, str], float]) -> dict
         "counts": counts + [None] * n_missed,
         "rivals": [_stand_ins(result, names[i], names[j]) for i, j in ends],
         "support": [frequencies.get((names[i], names[j]), 0.0 if frequencies else None) for i, j in ends],
+        **_effects(result, [place[i, j] for i, j in ends[:n_edges]], n_missed),
     }
+
+
+def _effects(result: Result, edges: list[int], n_missed: int) -> dict[str, list[Any]]:
+    """Return the effects of edges as numbers, in short and in words; nothing if they are not known."""
+    found, graph = result.learned.effects, result.learned.graph
+    if found is None:
+        return {}
+    nothing: list[Any] = [None] * n_missed
+    columns = {name: [_finite(float(getattr(found, name)[e])) for e in edges] + nothing for name in NUMBERS}
+    short = [found.in_short(e) for e in edges] + nothing
+    return {
+        **columns,
+        "effect": short,
+        "effect_in_words": [_sentence(result, graph, e) for e in edges] + nothing,
+    }
+
+
+def _sentence(result: Result, graph: Graph, e: int) -> str:
+    """Return the sentence about an edge; levels are told where the result knows them."""
+    x, y = graph.edges[e]
+    found, levels = result.learned.effects, result.content["levels"]
+    if found is None:
+        return ""
+    known = x in levels and y in levels
+    labels = (tuple(levels[x]), tuple(levels[y])) if known else ((), ())
+    return in_words(found if known else replace(found, tables=()), e, (x, y), labels)
 
 
 def _stand_ins(result: Result, x: str, y: str) -> list[list[int]]:

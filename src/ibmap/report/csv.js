@@ -6,12 +6,16 @@ function asCsv() {
   const safe = (text) => (data.safe_csv && /^'*[=+@\t\r-]/.test(text) ? `'${text}` : text);
   const number = (log) => (log === null ? "" : log < -1e200 ? "-inf" : String(log));
   const more = columns.filter((column) => column === supportColumn || column === ascentColumn);
-  const heads = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"];
+  const effects = data.has_effects
+    ? ["log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se"]
+    : [];
+  const heads = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph", ...effects];
   const rows = found().map((k) => {
     const posterior = logPosterior(k) === null ? "" : String(Math.exp(logPosterior(k)));
     const logs = [posterior, number(pairs.xy[k]), number(pairs.yx[k])];
     const names = [pairs.x[k], pairs.y[k]].map((i) => quoted(safe(data.names[i])));
-    return [...names, ...logs, pairs.edge[k], ...more.map((column) => column.value(k) ?? "")];
+    const sizes = effects.map((name) => pairs[name][k] ?? "");
+    return [...names, ...logs, pairs.edge[k], ...sizes, ...more.map((column) => column.value(k) ?? "")];
   });
   return [[...heads, ...more.map((column) => column.head)], ...rows]
     .map((row) => `${row.join(",")}\n`)

@@ -38,14 +38,18 @@ function draw() {
 function drawNetwork(shown) {
   const ends = (which, axis) => shown.map((k) => data.places[pairs[which][k]][axis]);
   const faded = state.picked !== null;
-  const tint = { edge: colour("edge"), miss: colour("miss"), picked: colour("picked") };
+  const tint = {
+    ...{ edge: colour("edge"), miss: colour("miss"), picked: colour("picked") },
+    ...{ falling: colour("removed"), unsigned: colour("ink") },
+  };
+  const edgeTint = (k) => tint[!data.has_effects || effectSign(k) > 0 ? "edge" : effectSign(k) ? "falling" : "unsigned"];
   models.edges.data = {
     x0: ends("x", 0),
     y0: ends("x", 1),
     x1: ends("y", 0),
     y1: ends("y", 1),
-    color: shown.map((k) => (isPair(k) ? tint.picked : pairs.edge[k] ? tint.edge : tint.miss)),
-    width: shown.map((k) => 1 + 3.5 * strength(k)),
+    color: shown.map((k) => (isPair(k) ? tint.picked : pairs.edge[k] ? edgeTint(k) : tint.miss)),
+    width: shown.map((k) => 1 + 3.5 * (effectSize(k) ?? strength(k))),
     alpha: shown.map((k) => (faded && !isPicked(k) ? 0.18 : 0.85)),
     dash: shown.map((k) => (pairs.edge[k] ? [] : [6, 5])),
     label: shown.map(tip),

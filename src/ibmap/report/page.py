@@ -81,6 +81,7 @@ def report_text(result: Result, support: Support | None = None, *, safe_csv: boo
         figures=_in_script(figures()),
         bokeh=_bokeh(),
         support=support,
+        effects=result.learned.effects is not None,
         style="\n".join(map(_own, STYLES)),
         script="\n".join(map(_own, SCRIPTS)),
     )

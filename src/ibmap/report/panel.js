@@ -119,6 +119,7 @@ function aboutPair(k) {
       pairs.edge[k] ? "They are adjacent" : `They are not adjacent${isMiss(k) ? " (a near miss)" : ""}`,
       ...(posterior === null ? ["."] : ["; posterior of an edge: ", number(`${probability(posterior)}.`)]),
     ),
+    data.has_effects && pairs.effect_in_words[k] ? element("p", {}, pairs.effect_in_words[k]) : null,
     posterior === null ? null : element("p", {}, ...view(k, x, y)),
     posterior === null ? null : element("p", {}, ...view(k, y, x)),
     ...standIns(k),

@@ -31,6 +31,12 @@ const supportColumn = {
   value: (k) => pairs.support[k],
   text: (k) => percent(pairs.support[k]),
 };
+const effectColumn = {
+  head: "effect",
+  hint: "odds ratio of two binary variables (95 %), Cramér's V of others, everything else equal",
+  value: (k) => pairs.strength[k],
+  text: (k) => pairs.effect[k] || "–",
+};
 const ascentColumn = {
   head: "ascent",
   hint: "step of the search that flipped the pair last",
@@ -42,6 +48,7 @@ const columns = [
   { head: "x", value: (k) => data.names[pairs.x[k]], show: (k) => named(pairs.x[k]), words: true },
   { head: "y", value: (k) => data.names[pairs.y[k]], show: (k) => named(pairs.y[k]), words: true },
   ...(hasPosteriors ? posteriorColumns : []),
+  ...(data.has_effects ? [effectColumn] : []),
   ...(data.has_support ? [supportColumn] : []),
   ...(data.searched ? [ascentColumn] : []),
 ];

@@ -85,6 +85,14 @@ function strength(k) {
   return Math.min(1, Math.max(0, (Math.sinh(evidence(logP)) + 1) / 9));
 }
 
+/** The size of the effect of an edge as it is drawn, from 0 to 1; null if it is not known. */
+const effectSize = (k) =>
+  !data.has_effects || pairs.strength[k] === null ? null : Math.min(1, 1.5 * Math.abs(pairs.strength[k]));
+
+/** The sign of the effect of an edge; 0 where there is none: some variable has more than two levels. */
+const effectSign = (k) =>
+  !data.has_effects || pairs.log_odds_ratio[k] === null ? 0 : pairs.log_odds_ratio[k] < 0 ? -1 : 1;
+
 const hasPosteriors = pairs.xy.some((log) => log !== null);
 const measured = () => state.measure === "support" || hasPosteriors;
 const isMiss = (k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2;

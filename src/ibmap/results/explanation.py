@@ -12,6 +12,7 @@ from ibmap._types import Ints
 from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest, IndependenceTest, as_test
+from ibmap.model.effects import edge_effects, in_words
 from ibmap.results.directed import Directed
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign
@@ -91,6 +92,8 @@ class Explanation:
         Sentences about the arcs of that directed graph.
     view : str
         Which view of the data won, where two were compared.
+    effect : str
+        A sentence about strength and sign of the edge.
     """
 
     x: str
@@ -110,6 +113,7 @@ class Explanation:
     log_odds: float | None = None
     arcs: tuple[str, ...] = ()
     view: str = ""
+    effect: str = ""
 
     @property
     def log_posterior(self) -> float | None:
@@ -129,8 +133,10 @@ class Explanation:
         if self.log_posterior is not None:
             head += f"; posterior of an edge: {probability(self.log_posterior)}"
         views = [view.sentence() for view in self.views]
-        view = [self.view] if self.view else []
-        return "\n".join([f"{head}.", *self.arcs, *views, *self._stand_ins(), *self._search(), *view])
+        view, effect = [self.view] * bool(self.view), [self.effect] * bool(self.effect)
+        return "\n".join(
+            [f"{head}.", *effect, *self.arcs, *views, *self._stand_ins(), *self._search(), *view]
+        )
 
     def _stand_ins(self) -> list[str]:
         """Tell who could stand in for the edge."""
@@ -199,6 +205,7 @@ class Explanation:
             "levels": [[str(level) for level in levels] for levels in self.levels],
             "counts": [list(row) for row in self.counts],
             "test": self.test,
+            "effect": self.effect,
             "words": self.words(),
         }
 
@@ -280,8 +287,20 @@ def explain(
         log_odds=None if pair is None else pair.log_odds,
         arcs=() if pair is None else pair.sentences,
         view=learned.view_in_words,
+        effect=_effect(learned, counting, x, y) if joined else "",
         **_over_rivals(learned, i, j),
     )
+
+
+def _effect(learned: Learned, engine: Engine, x: str, y: str) -> str:
+    """Say how strong an edge is, and in which direction."""
+    found, graph = learned.effects, learned.graph
+    i, j = sorted((graph.index(x), graph.index(y)))
+    e = int(np.flatnonzero((graph.pairs == (i, j)).all(axis=1))[0])
+    if found is None or (np.isnan(found.log_odds_ratio[e]) and not found.tables):
+        found = edge_effects(engine, graph)
+    levels = engine.schema.levels
+    return in_words(found, e, (graph.names[i], graph.names[j]), (levels[i], levels[j]))
 
 
 def _over_rivals(learned: Learned, i: int, j: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What every learner returns, and how it is shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -9,7 +9,9 @@ import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.data import Schema
+from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
+from ibmap.model.effects import NUMBERS, EdgeEffects, edge_effects
 from ibmap.results.edges import EdgeTable, edge_table
 from ibmap.results.provenance import Provenance
 
@@ -66,6 +68,8 @@ class Learned:
     rivals : mapping or None
         By edge, who could stand in for it: (the end that stays, who would come, with which probability if the
         edge were not there); None for learners that do not compare.
+    effects : EdgeEffects or None
+        Strength and sign of every edge, in the order of ``graph.pairs``; see :meth:`with_effects`.
     """
 
     graph: Graph
@@ -88,6 +92,7 @@ class Learned:
     rivals: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]] | None = field(
         default=None, repr=False
     )
+    effects: EdgeEffects | None = field(default=None, repr=False)
 
     @property
     def learner(self) -> str:
@@ -140,6 +145,16 @@ class Learned:
         """Edges and near misses, the most credible first; made when somebody first asks."""
         return self.known_edges or edge_table(self.graph, self.pair_scores, constant=self.constant)
 
+    def with_effects(self, data: Source) -> "Learned":
+        """Return the same with the strength and the sign of every edge, from the table or its engine."""
+        return replace(self, effects=edge_effects(as_engine(data), self.graph))
+
+    @cached_property
+    def effect_in_short(self) -> dict[tuple[str, str], str]:
+        """The effect of every edge in a few letters; "" if it is not known."""
+        found = self.effects
+        return {edge: found.in_short(e) if found else "" for e, edge in enumerate(self.graph.edges)}
+
     def stand_ins(self, x: str, y: str) -> tuple[tuple[str, str, float], ...]:
         """Return what could as well be an edge in place of (x, y): pairs, with the probability of each.
 
@@ -159,7 +174,19 @@ class Learned:
         ``posterior`` summarises what the two ends say (``posterior_in_words`` tells how);
         ``log_posterior_xy`` and ``log_posterior_yx`` are the two (x given its blanket, y given its own).
         """
-        return frame(self.edge_table.columns, self.backend)
+        return frame({**self.edge_table.columns, **self._effect_columns()}, self.backend)
+
+    def _effect_columns(self) -> dict[str, Floats]:
+        """Return the effects of the pairs of the edge table; NaN for pairs without an edge."""
+        if self.effects is None:
+            return {}
+        table, n = self.edge_table, self.graph.n_variables
+        edges, rows = self.graph.pairs, table.pairs[: table.n_edges]
+        place = np.searchsorted(edges @ [n, 1], rows @ [n, 1])
+        columns = {name: np.full(len(table), np.nan) for name in NUMBERS}
+        for name, column in columns.items():
+            column[: table.n_edges] = getattr(self.effects, name)[place]
+        return columns
 
     def summary(self) -> str:
         """Provenance in a few lines: what was learned, from what, how, and how long it took."""

@@ -20,6 +20,7 @@ from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange.json_text import content, network_from
 from ibmap.exchange.network import POSTERIORS, Network, as_network
 from ibmap.graph import Graph
+from ibmap.model.effects import effects_of
 from ibmap.results.edges import EdgeTable
 from ibmap.results.explanation import LEVELS, contingency
 from ibmap.results.learned import Learned, Step
@@ -192,6 +193,7 @@ def result_of(found: dict[str, Any]) -> Result:
         known_edges=_known_edges(network, found["near_misses"]),
         warnings=tuple(str(words) for words in list(found.get("warnings", []))),
         rivals=_rivals(found.get("rivals")),
+        effects=effects_of([numbers for _, _, numbers in network.edges()]),
     )
     return Result(learned, found)
 

@@ -1,0 +1,61 @@
+"""``ibmap ask``: how probable are the values of a variable, given others?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ibmap.cli import options, screen, startup
+from ibmap.errors import RequestError
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What ibmap fit wrote, or its folder.")]
+
+
+def ask(
+    model: Model,
+    x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
+    given: Annotated[list[str] | None, typer.Option(metavar="Y=VALUE", help="What is known; repeat.")] = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Ask a model one question; the answer says whether it is exact."""
+    startup.import_numba()
+    from ibmap.model import read_model
+
+    network = read_model(model)
+    answer = network.query(x, evidence(given or [], network.names), random_state=seed)
+    if as_json:
+        found = {
+            "x": x,
+            "given": {name: str(level) for name, level in answer.given.items()},
+            "method": answer.method,
+            "probabilities": {str(level): p for level, p in answer.items()},
+        }
+        if answer.errors is not None:
+            found["errors"] = {str(level): error for level, error in answer.errors.items()}
+        screen.tell_json(found)
+    else:
+        screen.tell(str(answer))
+
+
+def evidence(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Return the values that are given, by variable; names and values may hold "=".
+
+    Examples
+    --------
+    >>> evidence(["smokes=yes", "a=b=c"], ["smokes", "a=b"])
+    {'smokes': 'yes', 'a=b': 'c'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        if "=" not in text:
+            raise RequestError(f"--given {text!r} is no Y=VALUE")
+        cuts = [k for k, letter in enumerate(text) if letter == "="]
+        name, value = next(
+            ((text[:k], text[k + 1 :]) for k in cuts if text[:k] in names),
+            (text[: cuts[0]], text[cuts[0] + 1 :]),
+        )
+        if found.setdefault(name, value) != value:
+            raise RequestError(f"what is given contradicts itself: {name}={found[name]} and {name}={value}")
+    return found

@@ -1,0 +1,87 @@
+"""``ibmap fit``: from a structure to a model."""
+
+from dataclasses import fields
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap.cli import options, screen, startup
+from ibmap.cli.convert import read_network
+from ibmap.cli.explain import HOW
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from ibmap.model import MarkovNetwork
+
+
+def fit(
+    result: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="The folder of ibmap learn --out, or a network.")
+    ],
+    file: options.File,
+    *,
+    method: Annotated[str, typer.Option(metavar="NAME", help="{fits}.")] = "auto",
+    effect_variance: Annotated[
+        float, typer.Option(metavar="V", help="Of pseudo-likelihood: prior variance of a log odds ratio.")
+    ] = 4.0,
+    pseudo_rows: Annotated[
+        float, typer.Option(metavar="R", help="Of likelihood: rows that are added, evenly spread.")
+    ] = 1.0,
+    max_iter: Annotated[int, typer.Option(metavar="N", help="Iterations, at most.")] = 1000,
+    table: options.TableOptions,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="Where it goes: JSON, or UAI by suffix [RESULT/model.json]."),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Estimate the parameters of a network, and write the model."""
+    from ibmap._files import refuse_existing
+
+    target = out or result / "model.json"
+    if out is None and not result.is_dir():
+        raise RequestError("a network that is no folder has no place for the model: pass --out MODEL")
+    refuse_existing(target, overwrite=force)
+    network = read_network(result)
+    startup.import_numba()
+    from ibmap.model import MarkovNetwork, write_model
+
+    engine, _ = as_learned(result, table).read(file)
+    began = perf_counter()
+    how: dict[str, Any] = {"effect_variance": effect_variance, "pseudo_rows": pseudo_rows}
+    model = MarkovNetwork.fit(network.graph, engine, method=method, max_iter=max_iter, **how)
+    seconds = perf_counter() - began
+    write_model(model, target, overwrite=force)
+    show(model, target, seconds, as_json)
+
+
+def as_learned(result: Path, given: options.TableOptions) -> options.TableOptions:
+    """Return how the table of a result was read; options that are given count more."""
+    file = result / "result.json" if result.is_dir() else result
+    if file.name != "result.json" or not file.is_file():
+        return given
+    from ibmap.results.result_file import read_result
+
+    about = {name: read_result(file).content["data"].get(name) for name in HOW}
+    usual = {option.name: option.default for option in fields(options.TableOptions)}
+    chosen = {name: getattr(given, name) for name in usual if getattr(given, name) != usual[name]}
+    known = {name: value for name, value in about.items() if value is not None}
+    return options.TableOptions(**{**known, **chosen})
+
+
+def show(model: "MarkovNetwork", target: Path, seconds: float, as_json: bool) -> None:
+    """Print what was made."""
+    by, n_parameters = model.fitted_by, len(model.theta)
+    found = {"out": str(target), "method": by.method if by else None, "n_rows": by.n_rows if by else None}
+    if as_json:
+        about = {"parameters": n_parameters, "exact": model.is_tractable, "seconds": seconds}
+        screen.tell_json({**found, "variables": len(model.names), "edges": model.graph.n_edges, **about})
+        return
+    sizes = screen.counted(model.graph.n_edges, "edge"), screen.counted(len(model.names), "variable")
+    rows = screen.counted(by.n_rows if by else 0, "row")
+    screen.tell(f"{sizes[0]} among {sizes[1]}, fitted to {rows} by {found['method']} in {seconds:.3g} s")
+    screen.tell(f"questions will be answered {'exactly' if model.is_tractable else 'by Gibbs sampling'}")
+    screen.tell(f"wrote {target}")

@@ -1,0 +1,33 @@
+"""``ibmap sample``: rows from a model."""
+
+from typing import Annotated
+
+import typer
+
+from ibmap.cli import options, screen, startup
+from ibmap.cli.ask import Model
+from ibmap.cli.tables import Out, check_target, write_table
+
+
+def sample(
+    model: Model,
+    rows: Annotated[int, typer.Option(metavar="N", help="Number of rows.")] = 1000,
+    sweeps: Annotated[
+        int, typer.Option(metavar="S", help="Of Gibbs sampling: updates of every variable before a row.")
+    ] = 200,
+    seed: options.Seed = 0,
+    out: Out = None,
+    force: options.Force = False,
+) -> None:
+    """Draw rows: exactly where the network allows it, otherwise by Gibbs sampling."""
+    check_target(out, force)
+    startup.import_numba()
+    from ibmap.model import read_model
+    from ibmap.model.coding import labelled
+
+    network = read_model(model)
+    data = network.sample(rows, sweeps=sweeps, random_state=seed)
+    write_table(labelled(data.names, data.levels, data.codes), out, force)
+    if out is not None:
+        how = "exactly" if network.is_tractable else "by Gibbs sampling"
+        screen.tell(f"wrote {out}: {screen.counted(rows, 'row')}, drawn {how}")

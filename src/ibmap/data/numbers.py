@@ -1,0 +1,140 @@
+"""Tables of numbers: continuous columns as they are, or all columns by their ranks."""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ibmap._text import listing, one_of
+from ibmap._types import Floats
+from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.data.missing import apply_policy, check_finite
+from ibmap.data.schema import CONTINUOUS, Schema
+from ibmap.data.sources import read
+from ibmap.errors import DataError, DataWarning, RequestError
+
+COLUMNS = ("auto", "values", "ranks")  #: what numbers a column becomes
+POLICIES = ("error", "drop")  #: of missing values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumericData:
+    """A table of continuous variables, one row of ``values`` per variable.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_variables, n_rows)
+        The numbers; read-only.
+    names : tuple of str
+        The variables.
+    columns : {"values", "ranks"}
+        Whether they are the values, or normal scores of their ranks.
+    backend : str or None
+        The library of the frame that the user brought.
+    """
+
+    values: Floats
+    names: tuple[str, ...]
+    columns: str = "values"
+    backend: str | None = None
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=np.float64)
+        if values.ndim != 2 or len(values) != len(self.names) or not np.isfinite(values).all():
+            raise DataError("values must be a 2-D array of finite numbers, one row per variable")
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    def __repr__(self) -> str:
+        n, rows = self.values.shape
+        return f"NumericData({n} variables, {rows} rows, {self.columns})"
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The table without its rows."""
+        n, rows = self.values.shape
+        said = json.dumps([self.names, self.columns, list(self.values.shape)]).encode()
+        digest = hashlib.sha256(said + np.ascontiguousarray(self.values).tobytes()).hexdigest()
+        kinds = (CONTINUOUS,) * n
+        return Schema(self.names, ((),) * n, rows, kinds, self.backend, digest_of_rows=digest)
+
+
+def load_numbers(
+    source: Any,
+    *,
+    columns: str = "auto",
+    missing: str = "error",
+    drop: Iterable[str] | None = None,
+    only: Iterable[str] | None = None,
+) -> NumericData:
+    """Turn a table into numbers, for Gaussian tests.
+
+    Parameters
+    ----------
+    source : table
+        As for :func:`ibmap.load`.
+    columns : {"auto", "values", "ranks"}
+        Take the values, which needs numbers in all columns; or replace every column by the normal scores of
+        its ranks, ties sharing their mean rank (a Gaussian copula), which serves numbers, columns of two
+        levels, and declared, ordered categories in one table. "auto" takes the values if all columns are
+        numbers, otherwise ranks, and warns that it does.
+    missing : {"error", "drop"}
+        Refuse missing values, or drop incomplete rows.
+    drop, only : iterable of str, optional
+        Columns to leave out; the columns to use.
+
+    Examples
+    --------
+    >>> load_numbers({"height": [1.5, 1.7, 1.9], "weight": [50, 70, 65]})
+    NumericData(2 variables, 3 rows, values)
+    >>> load_numbers({"height": [1.5, 1.7, 1.9], "sex": ["f", "m", "m"]}, columns="ranks").values.round(2)
+    array([[-0.97,  0.  ,  0.97],
+           [-0.97,  0.43,  0.43]])
+    """
+    for name, choice, known in (("columns", columns, COLUMNS), ("missing", missing, POLICIES)):
+        if choice not in known:
+            raise RequestError(f"{name} must be {one_of(known)}, not {choice!r}")
+    table = read(source, drop, only)
+    found = table.as_columns()
+    check_finite(found)
+    found = apply_policy(found, missing)
+    words = [column.name for column in found if isinstance(column, Coded)]
+    if columns == "values" and words:
+        raise DataError(f"no numbers in {listing(words)}: pass columns='ranks', or drop the columns")
+    ranks = columns == "ranks" or bool(words)
+    if columns == "auto" and ranks:
+        warnings.warn(
+            f"{listing(words)} hold no numbers: all columns are taken by their ranks",
+            DataWarning,
+            stacklevel=2,
+        )
+    values = np.stack([_numbers(column) for column in found])
+    if ranks:
+        values = np.stack([normal_scores(row) for row in values])
+    return NumericData(values, table.names, "ranks" if ranks else "values", table.backend)
+
+
+def _numbers(column: Column) -> Floats:
+    """Return the numbers of a column; ordered levels are numbered."""
+    if isinstance(column, Numeric):
+        return column.values.astype(np.float64)
+    if len(column.levels) > 2 and not column.declared:
+        raise DataError(
+            f"column {column.name!r} has {len(column.levels)} levels without an order: declare one (an "
+            "ordered category), drop it, or cut the numbers instead (discretize='quantile')"
+        )
+    return column.codes.astype(np.float64)
+
+
+def normal_scores(values: Floats) -> Floats:
+    """Return the quantiles of a normal distribution that belong to the ranks of some numbers."""
+    from scipy.special import ndtri
+
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - counts / 2
+    return np.asarray(ndtri(middle / len(values))[inverse])

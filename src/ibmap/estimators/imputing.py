@@ -1,0 +1,134 @@
+"""Missing values filled by a network: a transformer for scikit-learn."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ibmap._types import Ints
+from ibmap.data import load
+from ibmap.data.sources import read
+from ibmap.errors import RequestError
+from ibmap.learners.registry import find_learner
+from ibmap.model import MarkovNetwork
+from ibmap.model.coding import coded
+from ibmap.model.fitting import graph_for
+
+
+class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Fill missing values with their most probable level, given the rest of their row.
+
+    ``fit`` learns a network and its parameters from the table with its gaps: each test uses the rows that are
+    complete in its own columns. ``transform`` fills gaps, and levels that were not there when it was fitted.
+
+    Parameters
+    ----------
+    learner : str
+        Who learns the graph, see ``ibmap.learners.LEARNERS``.
+    graph : Graph or None
+        A graph to use instead of learning one.
+    method : {"auto", "maximum-likelihood", "pseudo-likelihood"}
+        How parameters are estimated, see :meth:`MarkovNetwork.fit`.
+    discretize, bins
+        How continuous columns are cut, see :func:`ibmap.load`; their gaps get the middle of a bin.
+
+    Attributes
+    ----------
+    network_ : MarkovNetwork
+        The model.
+
+    Examples
+    --------
+    >>> table = np.array([[0, 0], [1, 1]] * 20 + [[1, np.nan]])
+    >>> NetworkImputer().fit_transform(table)[-1].tolist()
+    [1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        learner: str = "evidence-map",
+        graph: Any = None,
+        method: str = "auto",
+        discretize: str | None = None,
+        bins: Any = None,
+    ) -> None:
+        self.learner, self.graph, self.method = learner, graph, method
+        self.discretize, self.bins = discretize, bins
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn a network and its parameters from a table with gaps."""
+        data = load(X, missing="testwise", discretize=self.discretize, bins=self.bins)
+        source = find_learner(self.learner)(data) if self.graph is None else self.graph
+        self.network_ = MarkovNetwork.fit(graph_for(source, data.names), data, method=self.method)
+        self.n_features_in_ = data.n_variables
+        if data.backend is not None:
+            self.feature_names_in_ = np.array(data.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the table without gaps: a frame of the same library, or an array."""
+        check_is_fitted(self, "network_")
+        shape: Any = getattr(X, "shape", ())
+        if len(shape) == 2 and shape[1] != self.n_features_in_:
+            raise RequestError(
+                f"X has {shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        table = read(X)
+        gaps = coded(self.network_, X, "missing") < 0
+        filled = self.network_.impute(X).codes
+        values = [self._values(v) for v in range(len(filled))]
+        if table.backend is None:
+            return _filled_array(np.asarray(X), gaps, filled, values)
+        return _filled_frame(X, self.network_.names, gaps, filled, values)
+
+    def _values(self, v: int) -> list[Any]:
+        """Return what a gap is filled with, for each level: its label, or the middle of a bin."""
+        labels, name = self.network_.levels[v], self.network_.names[v]
+        edges = self.network_.bin_edges.get(name)
+        return list(labels) if edges is None else _middles(labels, edges)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _middles(labels: Any, edges: tuple[float, ...]) -> list[float]:
+    """Return the middle of each bin; of an open one, its end."""
+    from ibmap.data.discretize import interval_labels
+
+    all_labels = interval_labels(edges)
+    found = []
+    for label in labels:
+        k = all_labels.index(label)
+        ends = [edge for edge in edges[k : k + 2] if np.isfinite(edge)]
+        found.append(float(np.mean(ends)))
+    return found
+
+
+def _filled_array(X: Any, gaps: Any, codes: Ints, values: list[list[Any]]) -> Any:
+    words = any(isinstance(value, str) for one in values for value in one) or X.dtype.kind in "OUS"
+    out: Any = X.astype(object) if words else X.astype(np.result_type(X.dtype, np.float64))
+    for v, gap in enumerate(gaps):
+        out[gap, v] = [values[v][code] for code in codes[v, gap].tolist()]
+    return out
+
+
+def _filled_frame(X: Any, names: tuple[str, ...], gaps: Any, codes: Ints, values: list[list[Any]]) -> Any:
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    columns = []
+    for v, name in enumerate(names):
+        old = frame[name].to_list()
+        for row in np.flatnonzero(gaps[v]).tolist():
+            old[row] = values[v][int(codes[v, row])]
+        columns.append(nw.new_series(name, old, backend=frame.implementation))
+    return frame.with_columns(*columns).to_native()

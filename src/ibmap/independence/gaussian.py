@@ -1,0 +1,182 @@
+"""Tests of continuous variables: partial correlations, a Bayes factor in closed form, and Fisher's z.
+
+All they need is a correlation matrix and the number of rows. With r the partial correlation of x and y given
+z, and m = rows - 1 - |z|, the data about the pair are the scatter matrix m [[1, r], [r, 1]]. Dependence: its
+covariance has an inverse Wishart prior with 3 degrees of freedom, under which correlations are uniform.
+Independence: the two variances have the inverse gamma priors that are its margins.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ibmap._types import Floats, Ints
+from ibmap.engines import Engine
+from ibmap.engines.moments import Moments, gaussian_moments
+from ibmap.engines.questions import subset_batches
+from ibmap.errors import RequestError
+from ibmap.independence.base import Answers
+
+SINGULAR = 1e-9  #: share of a variance that is left, below which a variable follows from what is given
+DEGREES = 3.0  #: of freedom, of the inverse Wishart prior
+
+
+class GaussianTest:
+    """The Bayesian test of continuous variables.
+
+    Parameters
+    ----------
+    prior : float
+        Prior probability of independence.
+
+    Examples
+    --------
+    >>> from ibmap.data.numbers import NumericData
+    >>> from ibmap.engines.moments import MomentsEngine
+    >>> x = np.random.default_rng(0).normal(size=(2, 100))
+    >>> engine = MomentsEngine(NumericData(np.stack([x[0], x[0] + x[1]]), ("a", "b")))
+    >>> GaussianTest().bind(engine).fixed(0, np.array([1]), np.array([], int)).independent
+    array([False])
+    """
+
+    has_posteriors = True
+
+    def __init__(self, prior: float = 0.5) -> None:
+        if not 0 < prior < 1:
+            raise RequestError(f"the prior of independence must lie strictly between 0 and 1, not {prior!r}")
+        self.prior = prior
+
+    @property
+    def name(self) -> str:
+        """What provenance shows."""
+        return "gaussian" if self.prior == 0.5 else f"gaussian(prior={self.prior:g})"
+
+    def bind(self, engine: Engine) -> "BoundGaussian":
+        """Bind the test to an engine of continuous variables."""
+        odds = float(np.log1p(-self.prior) - np.log(self.prior))
+
+        def judge(r: Floats, m: Floats) -> Answers:
+            evidence = log_bayes_factor(r, m) + odds
+            no, yes = -np.logaddexp(0.0, -evidence), -np.logaddexp(0.0, evidence)
+            return Answers(evidence <= 0, evidence, log_independent=yes, log_dependent=no)
+
+        return BoundGaussian(gaussian_moments(engine), judge)
+
+
+class FisherZTest:
+    """Fisher's z: a partial correlation is zero if z = atanh(r) √(m - 2) is small.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance.
+
+    Examples
+    --------
+    >>> FisherZTest().name
+    'fisher-z(alpha=0.05)'
+    """
+
+    has_posteriors = False
+
+    def __init__(self, alpha: float = 0.05) -> None:
+        if not 0 < alpha < 1:
+            raise RequestError(f"alpha must lie strictly between 0 and 1, not {alpha!r}")
+        self.alpha = alpha
+
+    @property
+    def name(self) -> str:
+        """What provenance shows."""
+        return f"fisher-z(alpha={self.alpha:g})"
+
+    def bind(self, engine: Engine) -> "BoundGaussian":
+        """Bind the test to an engine of continuous variables."""
+        from scipy.special import ndtr
+
+        def judge(r: Floats, m: Floats) -> Answers:
+            inside = np.clip(np.abs(r), 0.0, 1 - 1e-15)
+            z = np.arctanh(inside) * np.sqrt(np.maximum(m - 2, 0.0))
+            p = 2 * ndtr(-z)
+            return Answers(p > self.alpha, z, statistic=z, p_value=p)
+
+        return BoundGaussian(gaussian_moments(engine), judge)
+
+
+def log_bayes_factor(r: Floats, m: Floats) -> Floats:
+    """Return the log Bayes factor of dependence, from partial correlations and degrees of freedom.
+
+    Examples
+    --------
+    >>> log_bayes_factor(np.array([0.0, 0.5]), np.array([100.0, 100.0])).round(2)
+    array([-2.53, 11.95])
+    """
+    from scipy.special import gammaln, multigammaln
+
+    m = np.maximum(m, 0.0)
+    a = (DEGREES + m) / 2
+    joint = -a * np.log((1 + m) ** 2 - (m * r) ** 2) + gammaln(a) + gammaln(a - 0.5) + 0.5 * np.log(np.pi)
+    joint = joint - multigammaln(DEGREES / 2, 2)
+    b = (DEGREES - 1 + m) / 2
+    single = -b * np.log1p(m) + gammaln(b) - gammaln((DEGREES - 1) / 2)
+    return np.asarray(joint - 2 * single)
+
+
+class BoundGaussian:
+    """A test of partial correlations, bound to moments; it answers the three shapes of question."""
+
+    def __init__(self, moments: Moments, judge: Callable[[Floats, Floats], Answers]) -> None:
+        self._correlation, self._judge = moments.correlation, judge
+        self._n_rows = moments.n_rows
+
+    def _answers(self, r: Floats, size: int) -> Answers:
+        return self._judge(r, np.full(len(r), float(self._n_rows - 1 - size)))
+
+    def fixed(self, x: int, ys: Ints, given: Ints) -> Answers:
+        """Test x against each of many ys, one conditioning set."""
+        ys, given = np.asarray(ys, np.int64), np.asarray(given, np.int64)
+        return self._answers(partial_correlations(self._correlation, x, ys, given), len(given))
+
+    def round_robin(self, x: int, members: Ints) -> Answers:
+        """Test x against each member, given the other members."""
+        all_of = np.append(np.asarray(members, np.int64), x)
+        inverse = inverse_of(self._correlation[np.ix_(all_of, all_of)])
+        return self._answers(_from_precision(inverse)[:-1, -1], max(len(members) - 1, 0))
+
+    def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
+        """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
+        for subsets in subset_batches(np.asarray(pool, np.int64), max_size):
+            ends = np.broadcast_to([x, y], (len(subsets), 2))
+            places = np.concatenate([ends, subsets], axis=1)
+            inverse = inverse_of(self._correlation[places[:, :, None], places[:, None, :]])
+            r = _from_precision(inverse)[:, 0, 1]
+            found = np.flatnonzero(self._answers(r, subsets.shape[1]).independent)
+            if len(found):
+                return np.asarray(subsets[found[0]])
+        return None
+
+
+def partial_correlations(correlation: Floats, x: int, ys: Ints, given: Ints) -> Floats:
+    """Return the correlations of x with each y given others; 0 where one of the two follows from them."""
+    left, left_x, left_y = correlation[x, ys], 1.0, np.ones(len(ys))
+    if len(given):
+        inverse = inverse_of(correlation[np.ix_(given, given)])
+        weights = inverse @ correlation[given, x]
+        to_ys = correlation[np.ix_(given, ys)]
+        left = left - weights @ to_ys
+        left_x = 1.0 - float(weights @ correlation[given, x])
+        left_y = 1.0 - np.einsum("ky,ky->y", to_ys, inverse @ to_ys)
+    known = (left_x > SINGULAR) & (left_y > SINGULAR)
+    scale = np.sqrt(np.where(known, left_x * left_y, 1.0))
+    return np.asarray(np.where(known, np.clip(left / scale, -1.0, 1.0), 0.0))
+
+
+def inverse_of(matrices: Floats) -> Floats:
+    """Return inverses of correlation matrices; of singular ones, those of matrices next to them."""
+    size = matrices.shape[-1]
+    return np.asarray(np.linalg.inv(matrices + SINGULAR * np.eye(size)))
+
+
+def _from_precision(inverse: Floats) -> Floats:
+    """Return partial correlations, each pair given all others, from inverse correlation matrices."""
+    spread = np.sqrt(np.maximum(np.diagonal(inverse, axis1=-2, axis2=-1), 1e-300))
+    return np.asarray(np.clip(-inverse / (spread[..., :, None] * spread[..., None, :]), -1.0, 1.0))

@@ -1,0 +1,28 @@
+"""From a graph to a model: parameters, questions, samples, missing values.
+
+>>> from ibmap import Graph, MarkovNetwork, load
+>>> data = load({"rain": ["no", "yes"] * 20, "wet": ["no", "yes"] * 20})
+>>> network = MarkovNetwork.fit(Graph(data.names, [("rain", "wet")]), data)
+>>> network.query("wet", given={"rain": "yes"}).method
+'exact'
+"""
+
+from ibmap.model.answers import Answer
+from ibmap.model.fitting import METHODS
+from ibmap.model.markov_network import MarkovNetwork
+from ibmap.model.model_file import model_of, model_text, read_model, write_model
+from ibmap.model.objects import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
+
+__all__ = [
+    "METHODS",
+    "Answer",
+    "MarkovNetwork",
+    "from_pgmpy",
+    "from_pyagrum",
+    "model_of",
+    "model_text",
+    "read_model",
+    "to_pgmpy",
+    "to_pyagrum",
+    "write_model",
+]

@@ -1,0 +1,142 @@
+"""Maximum likelihood by iterative proportional fitting: the model gets the observed table of every edge.
+
+A walk through the junction tree keeps the messages into the clique where it is up to date, so that every
+table is fitted to the right marginal and no step begins from scratch (Jiroušek and Přeučil 1995).
+"""
+
+import warnings
+
+import numpy as np
+
+from ibmap._types import Floats
+from ibmap.engines import Engine
+from ibmap.errors import DataWarning, RequestError
+from ibmap.model.blanket_counts import level_counts, pair_counts
+from ibmap.model.junction_tree import JunctionTree
+from ibmap.model.layout import Layout
+
+CLOSE = 1e-6  #: largest difference of a probability from what was observed,
+CLOSE_ROWS = 0.05  #: or of an expected number of rows
+MAX_ITER = 1000
+
+
+def fit_likelihood(
+    engine: Engine, tree: JunctionTree, pseudo_rows: float, max_iter: int = MAX_ITER
+) -> Floats:
+    """Return the parameters with the highest likelihood.
+
+    Parameters
+    ----------
+    engine : Engine
+        The table; its rows must be complete.
+    tree : JunctionTree
+        Of the graph.
+    pseudo_rows : float
+        Rows that are added, spread evenly over all configurations, so that nothing is impossible.
+    max_iter : int
+        Walks through the tree, at most.
+    """
+    layout, n_rows = tree.layout, engine.schema.n_rows
+    counts = pair_counts(engine, layout.graph)
+    singles = level_counts(engine)
+    if any(table.sum() != n_rows for table in [*counts, *singles]):
+        raise RequestError(
+            "maximum likelihood needs complete rows: pass method='pseudo-likelihood', or load the table "
+            "with missing='drop'"
+        )
+    with np.errstate(divide="ignore"):  # without pseudo_rows, what was never seen is impossible
+        targets = [np.log((table + pseudo_rows / table.size) / (n_rows + pseudo_rows)) for table in counts]
+        theta = np.zeros(layout.size)
+        for field, seen in zip(layout.fields(theta), singles, strict=True):
+            field[:] = np.log((seen + pseudo_rows / len(seen)) / (n_rows + pseudo_rows))
+    walk = _Walk(tree, theta, targets)
+    for _ in range(max_iter if len(counts) else 0):
+        off = walk.once()
+        if off < max(CLOSE, CLOSE_ROWS / n_rows):
+            break
+    else:
+        if len(counts):
+            warnings.warn(
+                f"proportional fitting has not converged after {max_iter} walks (a probability is off by "
+                f"{off:.2g}): pass a larger max_iter, or method='pseudo-likelihood'",
+                DataWarning,
+                stacklevel=3,
+            )
+    return centered(layout, walk.work[: layout.size].copy())
+
+
+class _Walk:
+    """A walk through all cliques, in which every table is fitted once."""
+
+    def __init__(self, tree: JunctionTree, theta: Floats, targets: list[Floats]) -> None:
+        self._tree, self._targets = tree, targets
+        self.work = tree.collect(theta)
+        self._roots = [k for k, clique in enumerate(tree.cliques) if clique.parent < 0]
+
+    def once(self) -> float:
+        """Fit every table once; return the largest difference of a probability that was found."""
+        tree, off = self._tree, 0.0
+        pending = [(k, "enter") for k in reversed(self._roots)]
+        while pending:
+            k, what = pending.pop()
+            if what == "leave":
+                self._run(tree.step_up[k])
+                continue
+            if tree.cliques[k].parent >= 0:
+                self._run(tree.step_down[k])
+            self._run(tree.step_belief[k])
+            off = max([off, *(self._fit(k, e) for e in tree.factors[k])])
+            pending.append((k, "leave"))
+            pending += [(child, "enter") for child in tree.children(k)]
+        return off
+
+    def _run(self, step: int) -> None:
+        self._tree.run(self.work, step, step + 1)
+
+    def _fit(self, k: int, e: int) -> float:
+        """Give the clique, and the parameters, the observed table of an edge."""
+        tree, work = self._tree, self.work
+        self._run(tree.step_pair[e])
+        target = self._targets[e].ravel()
+        found = work[tree.pair_marginal[e] :][: target.size]
+        total = np.logaddexp.reduce(found)
+        possible = np.isfinite(found) & np.isfinite(target)
+        change = np.where(possible, target, 0.0) - np.where(possible, found - total, 0.0)
+        change[~np.isfinite(target)] = -np.inf
+        shape = [1] * len(tree.sizes[k])
+        variables, (i, j) = tree.cliques[k].variables, tree.layout.graph.pairs[e].tolist()
+        for v in (i, j):
+            shape[variables.index(v)] = int(tree.layout.levels[v])
+        spread = change.reshape(tree.layout.levels[[i, j]])
+        spread = (spread if variables.index(i) < variables.index(j) else spread.T).reshape(shape)
+        for start in (tree.belief[k], tree.potential[k]):
+            view = work[start : start + tree.n_cells[k]].reshape(tree.sizes[k])
+            view += spread
+        work[tree.layout.table_start[e] :][: target.size] += change
+        return float(np.abs(np.exp(found - total) - np.exp(target)).max())
+
+
+def centered(layout: Layout, theta: Floats) -> Floats:
+    """Return the same distribution with centred tables and fields: one set of parameters for each.
+
+    Tables with an impossible cell stay as they are.
+
+    Examples
+    --------
+    >>> from ibmap.graph import Graph
+    >>> layout = Layout(Graph("ab", [("a", "b")]), np.array([2, 2]))
+    >>> centered(layout, np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0]))
+    array([-1.5,  1.5, -1. ,  1. ,  1. , -1. , -1. ,  1. ])
+    """
+    theta = theta.copy()
+    fields, tables = layout.fields(theta), layout.factors(theta)
+    for (i, j), table in zip(layout.graph.pairs.tolist(), tables, strict=True):
+        if not np.isfinite(table).all():
+            continue
+        down, across = table.mean(axis=1), table.mean(axis=0)
+        fields[i] += down
+        fields[j] += across
+        table -= down[:, None] + across - table.mean()
+    for field in fields:
+        field -= field[np.isfinite(field)].mean()
+    return theta

@@ -1,0 +1,70 @@
+"""Networks from tables of one or two variables, as other programs hold them: weights, not logarithms."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ibmap._text import listing
+from ibmap._types import Floats
+from ibmap.errors import RequestError
+from ibmap.graph import Graph
+from ibmap.model.markov_network import MarkovNetwork
+
+Table = tuple[Sequence[int], Any]  #: variables, and weights with a dimension for each
+
+
+def weights_of(network: MarkovNetwork) -> Iterable[tuple[list[int], Floats]]:
+    """Yield the variables and the weights of every table, the largest weight 1."""
+    for v, field in enumerate(network.fields):
+        yield [v], np.exp(field - field.max())
+    for pair, table in zip(network.graph.pairs.tolist(), network.factors, strict=True):
+        yield pair, np.exp(table - table.max())
+
+
+def network_of_tables(
+    names: Sequence[str], levels: Sequence[tuple[Hashable, ...]], tables: Iterable[Table]
+) -> MarkovNetwork:
+    """Return the network that is the product of some tables; each may have two variables at most.
+
+    Examples
+    --------
+    >>> network = network_of_tables("ab", [(0, 1), (0, 1)], [([1, 0], [[3, 1], [1, 1]]), ([0], [1, 2])])
+    >>> network.graph.edges, np.exp(network.factors[0]).round(3).tolist()
+    ((('a', 'b'),), [[3.0, 1.0], [1.0, 1.0]])
+    """
+    fields = [np.zeros(len(labels)) for labels in levels]
+    factors: dict[tuple[int, int], Floats] = {}
+    for variables, weights in tables:
+        logs = _logs(weights, tuple(len(levels[v]) for v in variables), [names[v] for v in variables])
+        if len(variables) == 1:
+            fields[variables[0]] = fields[variables[0]] + logs
+        elif len(variables) == 2:
+            i, j = variables
+            pair = (min(i, j), max(i, j))
+            logs = logs if i < j else logs.T
+            factors[pair] = factors[pair] + logs if pair in factors else logs
+        elif variables and np.ptp(logs) > 0:
+            of = listing(names[v] for v in variables)
+            raise RequestError(f"a table has {len(variables)} variables, {of}: at most two are possible here")
+    graph = Graph.from_pairs(np.array(list(factors), np.int64).reshape(-1, 2), names)
+    ordered = tuple(factors[i, j] for i, j in graph.pairs.tolist())
+    return MarkovNetwork(graph, tuple(levels), tuple(fields), ordered)
+
+
+def _logs(weights: Any, shape: tuple[int, ...], names: Sequence[str]) -> Floats:
+    found = np.asarray(weights, dtype=np.float64)
+    if found.size != np.prod(shape, dtype=int):
+        raise RequestError(f"the table of {', '.join(map(str, names))} has {found.size} entries, not {shape}")
+    if not np.isfinite(found).all() or (found < 0).any():
+        raise RequestError(f"the table of {', '.join(map(str, names))} has entries that are no weights")
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(found.reshape(shape)))
+
+
+def checked(model: Mapping[str, Any] | Any, attribute: str, expected: str) -> Any:
+    """Return an attribute of an object of another library, or say what was expected."""
+    found = getattr(model, attribute, None)
+    if found is None:
+        raise RequestError(f"expected {expected}, not {type(model).__name__}")
+    return found

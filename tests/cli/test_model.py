@@ -1,0 +1,125 @@
+"""From a result to a model and its use: fit, ask, sample, impute, score."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def fitted(ibmap, survey: Path, tmp_path: Path) -> Path:
+    """The folder of a result, with a model in it."""
+    assert ibmap("learn", survey, "--out", tmp_path / "result").code == 0
+    ran = ibmap("fit", tmp_path / "result", survey)
+    assert ran.code == 0
+    assert "fitted to 300 rows by maximum-likelihood" in ran.out
+    return tmp_path / "result"
+
+
+def test_ask_says_how_it_knows(ibmap, fitted: Path) -> None:
+    ran = ibmap("ask", fitted, "cough", "--given", "smoke=yes")
+    assert ran.out.startswith("P(cough | smoke=yes), exact\n  0: 0.")
+    found = json.loads(ibmap("ask", fitted, "cough", "--given", "smoke=yes", "--json").out)
+    assert found["method"] == "exact"
+    assert found["probabilities"]["1"] > 0.7
+    assert sum(found["probabilities"].values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (["cuogh"], "did you mean 'cough'"),
+        (["cough", "--given", "smoke=perhaps"], "'no', 'yes'"),
+        (["cough", "--given", "smoke=yes", "--given", "smoke=no"], "contradicts itself"),
+        (["cough", "--given", "cough=1"], "both asked about and given"),
+        (["cough", "--given", "smoke"], "Y=VALUE"),
+        (["cough", "--given", "smok=yes"], "did you mean 'smoke'"),
+    ],
+)
+def test_questions_that_make_no_sense(ibmap, fitted: Path, question: list[str], words: str) -> None:
+    assert ibmap("ask", fitted, *question).refuses(words)
+
+
+def test_sample_draws_rows(ibmap, fitted: Path, tmp_path: Path) -> None:
+    shown = ibmap("sample", fitted, "--rows", 4, "--seed", 1)
+    assert shown.out.splitlines()[0] == "smoke,cough,tea"
+    assert shown.out == ibmap("sample", fitted, "--rows", 4, "--seed", 1).out
+    assert len(shown.out.splitlines()) == 5
+    ran = ibmap("sample", fitted, "--rows", 7, "--out", tmp_path / "rows.parquet")
+    assert "7 rows, drawn exactly" in ran.out
+    assert pl.read_parquet(tmp_path / "rows.parquet").shape == (7, 3)
+    assert ibmap("sample", fitted, "--out", tmp_path / "rows.parquet").refuses("exists", "--force")
+    assert ibmap("sample", fitted, "--out", tmp_path / "rows.txt").refuses(".parquet")
+    assert ibmap("sample", fitted, "--rows", 0).refuses("--rows must be at least 1")
+
+
+def test_impute_fills_gaps_and_leaves_the_rest(ibmap, fitted: Path, tmp_path: Path) -> None:
+    gaps = tmp_path / "gaps.csv"
+    gaps.write_text("id,cough,smoke,tea\n7,1,,a\n8,,no,b\n9,0,no,\n")
+    ran = ibmap("impute", fitted, gaps, "--out", tmp_path / "filled.csv")
+    assert "3 cells filled" in ran.out
+    found = pl.read_csv(tmp_path / "filled.csv")
+    assert found["id"].to_list() == [7, 8, 9]
+    assert found["smoke"].to_list() == ["yes", "no", "no"]
+    assert found["cough"].to_list() == [1, 0, 0]
+    assert found["tea"][2] in ("a", "b", "c")
+
+
+def test_unseen_levels_are_refused_where_rows_are_scored(ibmap, fitted: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("smoke,cough,tea\nyes,1,z\nno,0,a\n")
+    assert ibmap("score", fitted, other).refuses("'tea'", "'z'", "--unseen")
+    assert ibmap("score", fitted, other, "--unseen", "missing").code == 0
+    assert ibmap("impute", fitted, other, "--unseen", "error").refuses("'z'")
+
+
+def test_score_shows_odd_rows(ibmap, fitted: Path, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("smoke,cough,tea\nyes,1,a\nyes,0,a\nno,0,b\n")
+    ran = ibmap("score", fitted, rows, "--top", 1, "--out", tmp_path / "scores.csv")
+    assert "3 rows, on average" in ran.out
+    assert pl.read_csv(tmp_path / "scores.csv").height == 3
+    found = json.loads(ibmap("score", fitted, rows, "--top", 1, "--json").out)
+    assert found["oddest"][0]["row"] == 1
+    assert found["means"]["log_likelihood"] < 0
+
+
+def test_a_table_of_other_columns_is_refused(ibmap, fitted: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("smoke,cough\nyes,1\nno,0\n")
+    for verb in ("score", "impute"):
+        assert ibmap(verb, fitted, other).refuses("not one of this model", "'tea'")
+    assert ibmap("fit", fitted, other, "--force").refuses("only the graph has 'tea'")
+
+
+def test_models_that_cannot_be_read(ibmap, fitted: Path, tmp_path: Path) -> None:
+    model = fitted / "model.json"
+    found = json.loads(model.read_text())
+    for change, words in (({"version": 9}, "newer"), ({"fields": []}, "damaged"), ({"format": "x"}, "not a")):
+        model.write_text(json.dumps({**found, **change}))
+        assert ibmap("ask", fitted, "cough").refuses(words)
+    assert ibmap("ask", tmp_path / "no.json", "cough").refuses("there is no model", "ibmap fit")
+
+
+def test_fit_writes_uai_from_any_network(ibmap, survey: Path, tmp_path: Path) -> None:
+    graph = tmp_path / "net.csv"
+    graph.write_text("x,y\nsmoke,cough\ncough,tea\n")
+    assert ibmap("fit", graph, survey).refuses("--out MODEL")
+    ran = ibmap("fit", graph, survey, "--out", tmp_path / "m.uai", "--method", "pseudo-likelihood", "--json")
+    assert json.loads(ran.out)["method"] == "pseudo-likelihood"
+    assert ibmap("ask", tmp_path / "m.uai", "x0", "--given", "x1=1").code == 0
+    assert ibmap("fit", graph, survey, "--out", tmp_path / "m.uai").refuses("exists", "--force")
+    assert ibmap("fit", graph, survey, "--out", tmp_path / "n.json", "--method", "em").refuses("--method")
+
+
+def test_a_table_is_cut_as_it_was_learned_from(ibmap, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    lines = [f"{k % 7 + 0.5},{'low' if k % 7 < 3 else 'high'}" for k in range(70)]
+    table.write_text("\n".join(["size,kind", *lines]) + "\n")
+    out = tmp_path / "result"
+    assert ibmap("learn", table, "--discretize", "quantile", "--bins", 2, "--out", out).code == 0
+    assert ibmap("fit", out, table).code == 0
+    new = tmp_path / "new.csv"
+    new.write_text("size,kind\n0.75,\n99.0,\n")
+    assert ibmap("impute", out, new).out.splitlines()[1:] == ["0.75,low", "99.0,high"]

@@ -1,0 +1,158 @@
+"""Strength and sign of edges: against simple tables, against the truth, and wherever edges are shown."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ibmap.data import CategoricalData, load
+from ibmap.engines import as_engine
+from ibmap.exchange import as_network
+from ibmap.graph import Graph
+from ibmap.learners import evidence_map
+from ibmap.model.effects import edge_effects, in_words, unknown_effects
+from ibmap.model.strength import cramers_v, slopes, with_margins
+from ibmap.plots import plot
+from ibmap.results.explanation import explain
+from ibmap.results.result_file import read_result, result_of_learned, result_text
+from ibmap.synthetic import simulate_random
+from tests.engines.partitioned import PartitionedEngine
+
+
+def table_of(counts: np.ndarray) -> CategoricalData:
+    a, b = (np.repeat(axis.ravel(), counts.ravel()) for axis in np.indices(counts.shape))
+    levels = tuple(tuple(range(r)) for r in counts.shape)
+    return CategoricalData(np.stack([a, b]), ("a", "b"), levels)
+
+
+def test_two_variables_have_the_textbook_odds_ratio_and_its_error() -> None:
+    counts = np.array([[400, 100], [200, 300]])
+    found = edge_effects(as_engine(table_of(counts)), Graph("ab", [("a", "b")]))
+    assert found.log_odds_ratio[0] == pytest.approx(np.log(6), rel=0.02)
+    assert found.log_odds_ratio_se[0] == pytest.approx(np.sqrt((1 / counts).sum()), rel=0.03)
+
+
+def test_two_variables_have_cramers_v_of_their_table() -> None:
+    counts = np.array([[300, 50, 40], [60, 200, 70], [30, 60, 190]])
+    expected = np.outer(counts.sum(1), counts.sum(0)) / counts.sum()
+    v = np.sqrt(((counts - expected) ** 2 / expected).sum() / counts.sum() / 2)
+    found = edge_effects(as_engine(table_of(counts)), Graph("ab", [("a", "b")]))
+    assert found.strength[0] == pytest.approx(v, rel=0.01)
+    assert np.isnan(found.log_odds_ratio[0])
+    drawn = np.random.default_rng(0).multinomial(counts.sum(), counts.ravel() / counts.sum(), 300)
+    again = []
+    for one in drawn.reshape(-1, 3, 3):
+        e = np.outer(one.sum(1), one.sum(0)) / one.sum()
+        again.append(np.sqrt(((one - e) ** 2 / e).sum() / one.sum() / 2))
+    assert found.strength_se[0] == pytest.approx(np.std(again), rel=0.2)
+
+
+def test_strength_does_not_depend_on_the_order_of_levels_and_has_the_sign_of_the_odds() -> None:
+    counts = np.array([[40, 10], [20, 30]])
+    graph = Graph("ab", [("a", "b")])
+    one = edge_effects(as_engine(table_of(counts)), graph)
+    other = edge_effects(as_engine(table_of(counts[::-1])), graph)
+    assert one.strength[0] == pytest.approx(-other.strength[0], rel=1e-3)
+    assert one.strength[0] > 0 > other.log_odds_ratio[0]
+
+
+def test_slopes_are_those_of_finite_differences_along_contrasts() -> None:
+    rng = np.random.default_rng(1)
+    table, rows, columns = rng.normal(size=(1, 2, 2)), np.array([0.3, 0.7]), np.array([0.6, 0.4])
+    move = np.array([[0.5, -0.5], [-0.5, 0.5]])
+    step = 1e-3
+    wanted = (
+        cramers_v(table + step * move, rows, columns) - cramers_v(table - step * move, rows, columns)
+    ) / (2 * step)
+    assert slopes(table, rows, columns)[0, 0, 0] == pytest.approx(wanted[0], rel=1e-3)
+    assert with_margins(table, rows, columns).sum(axis=2)[0] == pytest.approx(rows)
+
+
+def test_intervals_cover_the_truth() -> None:
+    covered = []
+    for seed in range(30):
+        world = simulate_random(8, 2, 500, potentials="symmetric", random_state=seed)
+        found = edge_effects(as_engine(world.to_table()), world.graph)
+        covered += (np.abs(found.log_odds_ratio - 1.0) < 1.96 * found.log_odds_ratio_se).tolist()
+    assert 0.91 <= np.mean(covered) <= 0.99
+
+
+def test_large_variables_have_about_the_errors_of_the_exact_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = simulate_random(6, 2, 800, levels=4, random_state=2)
+    engine = as_engine(world.to_table())
+    exact = edge_effects(engine, world.graph)
+    monkeypatch.setattr("ibmap.model.effects.EXACT", 0)
+    rough = edge_effects(engine, world.graph)
+    assert rough.strength_se == pytest.approx(exact.strength_se, rel=0.25)
+
+
+def test_partitions_constants_and_too_much_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = simulate_random(6, 2, 200, random_state=2)
+    data = world.to_table()
+    one, other = (edge_effects(engine, world.graph) for engine in (as_engine(data), PartitionedEngine(data)))
+    assert one.strength == pytest.approx(other.strength)
+    constant = load({"a": [0, 0, 0], "b": [0, 1, 1]})
+    assert np.isnan(edge_effects(as_engine(constant), Graph("ab", [("a", "b")])).strength[0])
+    monkeypatch.setattr("ibmap.model.effects.MOST_PARAMETERS", 3)
+    assert np.isnan(edge_effects(as_engine(data), world.graph).strength).all()
+
+
+def test_sentences() -> None:
+    graph = Graph("ab", [("a", "b")])
+    binary = edge_effects(as_engine(table_of(np.array([[40, 10], [20, 30]]))), graph)
+    words = in_words(binary, 0, ("a", "b"), (("no", "yes"), (0, 1)))
+    assert words.startswith("The odds of b=1 are 5.7 times as high with a=yes as with a=no, everything else")
+    three = edge_effects(as_engine(table_of(np.array([[40, 10, 5], [20, 30, 5]]))), graph)
+    assert "go together most" in in_words(three, 0, ("a", "b"), ((0, 1), (0, 1, 2)))
+    assert in_words(unknown_effects(1), 0, ("a", "b"), ((0, 1), (0, 1))) == ""
+    assert unknown_effects(1).in_short(0) == ""
+
+
+@pytest.fixture(scope="module")
+def survey() -> CategoricalData:
+    rng = np.random.default_rng(0)
+    smoke = rng.integers(2, size=400)
+    sport = np.where(rng.random(400) < 0.2, smoke, 1 - smoke)
+    tea = (smoke + rng.integers(2, size=400)) % 3
+    return load({"smoke": smoke, "sport": sport, "tea": tea})
+
+
+def test_results_keep_the_effects(survey: CategoricalData, tmp_path: Path) -> None:
+    learned = evidence_map(survey).with_effects(survey)
+    frame = learned.edges_frame
+    edges = frame.filter(pl.col("in_graph"))
+    assert edges["strength"].is_not_nan().all()
+    assert frame.filter(~pl.col("in_graph"))["strength"].is_nan().all()
+    signed = dict(zip(map(tuple, edges.select("x", "y").rows()), edges["log_odds_ratio"], strict=True))
+    assert signed["smoke", "sport"] < 0
+    file = tmp_path / "result.json"
+    file.write_text(result_text(result_of_learned(learned, survey)))
+    back = read_result(file).learned
+    assert back.effects is not None
+    assert back.effects.strength == pytest.approx(learned.effects.strength)
+    assert back.effect_in_short == learned.effect_in_short
+    assert "strength" in as_network(back).columns
+    older = json.loads(file.read_text())
+    for name in ("strength", "strength_se", "log_odds_ratio", "log_odds_ratio_se"):
+        del older["numbers"][name]
+    file.write_text(json.dumps(older))
+    assert read_result(file).learned.effects is None
+
+
+def test_pictures_are_coloured_by_sign_and_drawn_by_strength(survey: CategoricalData) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    learned = evidence_map(survey).with_effects(survey)
+    lines = plot(learned).collections[0]
+    plain = plot(evidence_map(survey)).collections[0]
+    assert len({tuple(colour) for colour in lines.get_colors().tolist()}) == 2
+    assert len({tuple(colour) for colour in plain.get_colors().tolist()}) == 1
+    assert len(set(np.round(lines.get_linewidths(), 6))) == learned.graph.n_edges
+
+
+def test_an_explanation_has_a_sentence_about_the_effect(survey: CategoricalData) -> None:
+    learned = evidence_map(survey)
+    assert "times as high with smoke=1" in explain(survey, learned, "sport", "smoke").words()
+    assert explain(survey, learned, "tea", "sport").effect == ""
