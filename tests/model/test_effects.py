@@ -17,6 +17,7 @@ from ibmap.model.strength import cramers_v, slopes, with_margins
 from ibmap.plots import plot
 from ibmap.results.explanation import explain
 from ibmap.results.result_file import read_result, result_of_learned, result_text
+from ibmap.scores.large_model import contrasts
 from ibmap.synthetic import simulate_random
 from tests.engines.partitioned import PartitionedEngine
 
@@ -58,16 +59,26 @@ def test_strength_does_not_depend_on_the_order_of_levels_and_has_the_sign_of_the
     assert one.strength[0] > 0 > other.log_odds_ratio[0]
 
 
-def test_slopes_are_those_of_finite_differences_along_contrasts() -> None:
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (3, 4)])
+def test_slopes_are_those_of_finite_differences_along_contrasts(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(1)
-    table, rows, columns = rng.normal(size=(1, 2, 2)), np.array([0.3, 0.7]), np.array([0.6, 0.4])
-    move = np.array([[0.5, -0.5], [-0.5, 0.5]])
-    step = 1e-3
-    wanted = (
-        cramers_v(table + step * move, rows, columns) - cramers_v(table - step * move, rows, columns)
-    ) / (2 * step)
-    assert slopes(table, rows, columns)[0, 0, 0] == pytest.approx(wanted[0], rel=1e-3)
-    assert with_margins(table, rows, columns).sum(axis=2)[0] == pytest.approx(rows)
+    tables = rng.normal(size=(2, *shape))
+    rows, columns = (rng.dirichlet(np.full(r, 5.0), 2) for r in shape)
+    assert with_margins(tables, rows, columns).sum(axis=2) == pytest.approx(rows)
+    found, step = slopes(tables, rows, columns), 1e-4
+    for k, c in enumerate(contrasts(shape[0]).T):
+        for j, d in enumerate(contrasts(shape[1]).T):
+            move = step * np.outer(c, d)
+            ahead, behind = (cramers_v(tables + side * move, rows, columns) for side in (1, -1))
+            assert found[:, k, j] == pytest.approx((ahead - behind) / (2 * step), abs=1e-5)
+
+
+def test_hundreds_of_levels_take_no_time() -> None:
+    codes = np.random.default_rng(0).integers(200, size=(2, 500))
+    levels = (tuple(range(200)),) * 2
+    found = edge_effects(as_engine(CategoricalData(codes, ("a", "b"), levels)), Graph("ab", [("a", "b")]))
+    assert 0 < found.strength[0] < 1
+    assert found.strength_se[0] > 0
 
 
 def test_intervals_cover_the_truth() -> None:

@@ -10,8 +10,6 @@ from ibmap.scores.large_model import contrasts
 
 STEPS = 500  #: of fitting margins, at most
 CLOSE = 1e-9
-STEP = 1e-4  #: of a difference quotient
-AT_ONCE = 1 << 18  #: cells that are fitted together
 
 
 def log_odds_ratio(tables: Floats) -> Floats:
@@ -61,14 +59,22 @@ def cramers_v(tables: Floats, rows: Floats, columns: Floats) -> Floats:
 def slopes(tables: Floats, rows: Floats, columns: Floats) -> Floats:
     """Return the derivatives of Cramér's V of each table along the contrasts of its rows and columns.
 
-    ``tables`` has the shape (tables, rows, columns), what is returned (tables, contrasts, contrasts).
+    ``tables`` has the shape (tables, rows, columns), what is returned (tables, contrasts, contrasts). As the
+    margins stay, what a table gains beyond a sum of a row and a column effect is what counts: G - a - b, with
+    weights P, G the derivative of V by the probabilities P.
     """
-    c, d = contrasts(tables.shape[1]), contrasts(tables.shape[2])
-    moves = np.einsum("ak,bl->klab", c, d).reshape(-1, 1, *tables.shape[1:]) * STEP
-    found = np.empty((len(moves), len(tables)))
-    some = max(1, AT_ONCE // tables.size)
-    for first in range(0, len(moves), some):
-        part = moves[first : first + some]
-        ahead, behind = (cramers_v(tables + side * part, rows, columns) for side in (1, -1))
-        found[first : first + some] = (ahead - behind) / (2 * STEP)
-    return np.asarray(found.T.reshape(len(tables), c.shape[1], d.shape[1]))
+    n_rows, shares = tables.shape[1], with_margins(tables, rows, columns)
+    expected = rows[:, :, None] * columns[:, None, :]
+    v = np.maximum(cramers_v(tables, rows, columns), 1e-12)[:, None, None]
+    by_share = shares / expected / (v * max(min(tables.shape[1:]) - 1, 1))
+    normal = np.concatenate(
+        [
+            np.concatenate([rows[:, :, None] * np.eye(n_rows), shares], axis=2),
+            np.concatenate([shares.swapaxes(1, 2), columns[:, :, None] * np.eye(tables.shape[2])], axis=2),
+        ],
+        axis=1,
+    )
+    sums = np.concatenate([(shares * by_share).sum(axis=2), (shares * by_share).sum(axis=1)], axis=1)
+    effects = (np.linalg.pinv(normal, hermitian=True) @ sums[:, :, None])[:, :, 0]
+    gained = shares * (by_share - effects[:, :n_rows, None] - effects[:, None, n_rows:])
+    return np.asarray(contrasts(n_rows).T @ gained @ contrasts(tables.shape[2]))
