@@ -102,7 +102,8 @@ def test_the_reading_with_the_papers_numbers_comes_first():
     assert [row["rank"] for row in rows] == [str(rank) for rank in range(1, 9)]
     assert rows[0]["prior_counts"] == "0.25"
     table = ranking.ranking_table(ranked, 2)
-    assert table.count("\n") == 4  # heads, two, and the default
+    assert "(default) | ones | slices | and |" in table
+    assert "(preset) | 0.25 | slices | or |" in table
     assert "| prior_counts | ones |" in ranking.choices_table(ranked)
     assert "| log-uniform | 0.25 |" in ranking.errors_table(made_up())
 

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from statistics import fmean
 
-from ibmap.experiments.claims import Case, compare
+from ibmap.experiments.claims import MOST, Case, compare
 from ibmap.experiments.results import Cell, Grid, Results, Value, cell_in_words, cells_of
 
 Cases = Callable[[Results], list[Case]]
@@ -67,18 +68,23 @@ def falls(measure: str, factor: str, grid: Grid, *, strictly: bool = True) -> Ca
 def slowest_convergence(
     measure: str, learner: str, rivals: Sequence[str], grid: Grid, worlds: Sequence[str]
 ) -> Cases:
-    """Average the means over all D: the largest average is the slowest to come down."""
+    """Average the means over the D that all were run with: the largest average comes down most slowly."""
 
     def cases(results: Results) -> list[Case]:
         found = []
         for world in cells_of({name: grid[name] for name in worlds}):
-            areas = {who: _over_rows(results, world, who, measure, grid["D"]) for who in (learner, *rivals)}
-            known = [area for area in areas.values() if area is not None]
-            if len(known) < len(areas):
+            everyone = (learner, *rivals)
+            means = [
+                [results.mean({**world, "D": rows, "learner": who}, measure) for who in everyone]
+                for rows in grid["D"]
+            ]
+            known = [[m for m in row if m is not None] for row in means if None not in row]
+            if len(known) < MOST * len(means):
                 found.append(Case(cell_in_words(world), None))
                 continue
+            areas = dict(zip(everyone, (fmean(column) for column in zip(*known, strict=True)), strict=True))
             words = ", ".join(f"{who} {area:,.1f}" for who, area in areas.items())
-            own, best_rival = known[0], max(known[1:])
+            own, best_rival = areas[learner], max(areas[who] for who in rivals)
             found.append(
                 Case(cell_in_words(world), own > best_rival, words, 1 - own / max(best_rival, 1e-12))
             )
@@ -104,8 +110,9 @@ def grows_like(measure: str, factor: str, grid: Grid, only: Levels, power: float
             if None in means:
                 found.append(Case(cell_in_words(cell), None))
                 continue
-            if len(points) < 2:  # nothing grows where there is nothing
-                found.append(Case(cell_in_words(cell), not points, f"{len(points)} levels are not 0"))
+            if len(points) < 2:  # nothing grows where there is next to nothing
+                most = max((y for _, y in points), default=0.0)
+                found.append(Case(cell_in_words(cell), most < 1, f"at most {most:.1f}"))
                 continue
             b = exponent(points)
             ends = f"{points[0][1]:,.1f} at {points[0][0]:.0f}, {points[-1][1]:,.1f} at {points[-1][0]:.0f}"
@@ -131,11 +138,3 @@ def exponent(points: Sequence[tuple[float, float]]) -> float:
 
 def _others(grid: Grid, factor: str, only: Levels) -> Iterable[Cell]:
     return cells_of({name: tuple(only.get(name, levels)) for name, levels in grid.items() if name != factor})
-
-
-def _over_rows(
-    results: Results, world: Cell, learner: str, measure: str, sizes: Sequence[Value]
-) -> float | None:
-    means = [results.mean({**world, "D": rows, "learner": learner}, measure) for rows in sizes]
-    known = [mean for mean in means if mean is not None]
-    return sum(known) / len(known) if len(known) == len(means) else None

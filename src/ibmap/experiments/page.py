@@ -83,6 +83,7 @@ def summary(found: Sequence[Variant]) -> str:
     lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
     every: list[dict[str, Any]] = []
     usual: list[dict[str, Any]] = []
+    complete = True
     for section, names in story.SECTIONS.items():
         ours, theirs = (
             [claim for v in found if v.name == of and v.experiment.name in names for claim in v.claims]
@@ -90,8 +91,9 @@ def summary(found: Sequence[Variant]) -> str:
         )
         if ours:
             every, usual = every + ours, usual + theirs
+            complete = complete and bool(theirs)
             lines.append(_sums(section, ours, theirs))
-    lines.append(_sums("**all**", every, usual))
+    lines.append(_sums("**all**", every, usual if complete else []))
     return "## How many of the paper's claims hold\n\n" + "\n".join(lines) + "\n"
 
 

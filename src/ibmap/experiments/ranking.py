@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ibmap.experiments.experiment import Experiment
 from ibmap.experiments.readings import CHOICES, PARTS, Part, Reading, all_readings
 from ibmap.experiments.results import Results, Row
+from ibmap.presets import paper
 
 Rows = Mapping[str, Sequence[Row]]
 
@@ -144,13 +145,27 @@ def _numbers(found: Ranked) -> list[str]:
 
 
 def ranking_table(ranked: Sequence[Ranked], first: int) -> str:
-    """Return the best readings, and the default one, as a table in Markdown."""
+    """Return the best readings, the preset and the default, as a table in Markdown."""
     lines = [f"| {' | '.join(['rank', *CHOICES, *HEADS])} |", f"|{'---:|' * (1 + len(CHOICES) + len(HEADS))}"]
-    default = all_readings()[0]
+    named = {preset_reading(): "preset", all_readings()[0]: "default"}
     for rank, found in enumerate(ranked, start=1):
-        if rank <= first or found.reading == default:
-            lines.append(f"| {' | '.join([str(rank), *found.reading, *_numbers(found)])} |")
+        name = named.get(found.reading, "")
+        if rank <= first or name:
+            head = f"{rank} ({name})" if name else str(rank)
+            lines.append(f"| {' | '.join([head, *found.reading, *_numbers(found)])} |")
     return "\n".join(lines)
+
+
+def preset_reading() -> Reading:
+    """Return the reading that is the preset.
+
+    Examples
+    --------
+    >>> preset_reading() in all_readings()
+    True
+    """
+    values = paper().values
+    return Reading(*(str(values[name]) for name in CHOICES))
 
 
 def choices_table(ranked: Sequence[Ranked]) -> str:
