@@ -131,6 +131,7 @@ def test_the_options_of_learn_give_the_network_of_learn(ibmap, survey, tmp_path,
 
 def test_learn_and_bootstrap_have_the_same_options_of_the_search():
     own = {
+        "--preset",
         "--replicates",
         "--subsample",
         "--with-replacement",

@@ -45,7 +45,7 @@ def test_every_verb_that_reads_a_table(ibmap, people, tmp_path):
     assert variables(ran) == ["smoke", "cough"]
     ran = ibmap("evaluate", out / "graph.json", "--data", people, "--queries", 5, *drop)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("Accuracy ")
+    assert ran.out.startswith("Log score ")
 
 
 def test_a_result_knows_which_columns_it_is_about(ibmap, people, tmp_path):

@@ -8,9 +8,9 @@ def test_demo_tells_the_story_in_one_screen(ibmap, tmp_path):
     ran = ibmap("demo", "--out", tmp_path / "demo")
     assert ran.code == 0
     assert ran.err == ""
-    assert "83 edges" in ran.out
-    assert "Blanket of diagnosis: area error, worst texture, worst perimeter, worst" in ran.out
-    assert "Five of thirty measurements" in ran.out
+    assert "87 edges" in ran.out
+    assert "Blanket of diagnosis: mean concavity, area error, worst texture, worst" in ran.out
+    assert "Six of thirty measurements" in ran.out
     assert all(word in ran.out for word in ("found", "missed", "invented"))
     lines = ran.out.splitlines()
     assert len(lines) <= 40
@@ -18,5 +18,5 @@ def test_demo_tells_the_story_in_one_screen(ibmap, tmp_path):
     files = sorted(path.name for path in (tmp_path / "demo").iterdir())
     assert files == sorted([*FILES, "world-graph.json", "world-truth.json"])
     graph = Graph.from_json((tmp_path / "demo" / "graph.json").read_text())
-    assert graph.degree("diagnosis") == 5
+    assert graph.degree("diagnosis") == 6
     assert json.loads((tmp_path / "demo" / "world-truth.json").read_text())["variables"][:2] == ["x0", "x1"]

@@ -73,6 +73,8 @@ def load(
     if isinstance(source, CategoricalData):
         return _chosen_variables(source, chosen(source.names, drop, only))
     table = read(source, drop, only)
+    if table.warning:
+        warnings.warn(table.warning, DataWarning, stacklevel=2)
     encoded, declared = None, set[str]()
     if table.matrix is not None and discretize is None and bins is None:
         encoded = encode_matrix(table.matrix)
@@ -81,12 +83,10 @@ def load(
         data = CategoricalData(encoded[0], table.names, encoded[1], backend=table.backend)
     else:
         data, declared = _load_columns(table, missing, discretize, bins)
-    said = [table.warning, too_many_levels(data, declared)]
-    said += [missing_together(data)] if missing == "category" else []
-    data = replace(data, warnings=tuple(filter(None, said)))
-    for words in data.warnings:
+    odd = [too_many_levels(data, declared), missing_together(data) if missing == "category" else ""]
+    for words in filter(None, odd):
         warnings.warn(words, DataWarning, stacklevel=2)
-    return data
+    return replace(data, warnings=tuple(filter(None, [table.warning, *odd])))
 
 
 def _chosen_variables(data: CategoricalData, kept: list[int]) -> CategoricalData:

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from ibmap.data import CategoricalData, load
 from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
-from ibmap.errors import SearchWarning
+from ibmap.errors import RequestError, SearchWarning
 from ibmap.graph import Graph
 from ibmap.metrics import log_score
 from ibmap.results.explanation import Explanation, explain
@@ -47,6 +47,10 @@ def _score(net: "StructureLearner", X: Any, y: Any = None) -> float:
     y : None
         Ignored; there is no target.
     """
+    columns = np.shape(X)[1:] if isinstance(X, np.ndarray) else ()
+    if columns not in ((), (net.n_features_in_,)):
+        expected = f"{type(net).__name__} is expecting {net.n_features_in_} features as input"
+        raise RequestError(f"X has {columns[0]} features, but {expected}")
     return log_score(net.graph_, net._engine(X, net.bin_edges_ or net.bins))
 
 
