@@ -122,7 +122,7 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
     >>> table = {"rain": rain, "wet": rain, "tea": np.tile([0, 1], 50)}
     >>> right, none = Graph(["rain", "wet", "tea"], [("rain", "wet")]), Graph(["rain", "wet", "tea"])
     >>> round(log_score(right, table), 3), round(log_score(none, table), 3)
-    (-0.24, -0.701)
+    (-0.241, -0.703)
     """
     from ibmap.scores.families import is_modelled
     from ibmap.scores.left_out import best_left_out

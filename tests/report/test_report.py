@@ -101,7 +101,7 @@ def test_large_networks_have_no_places(large):
 
 def test_from_python(tmp_path, chain_data):
     net = IBMAP(patience=1).fit(chain_data)
-    boot = Bootstrap(IBMAP(patience=1), 5, random_state=3).fit(chain_data)
+    boot = Bootstrap(IBMAP(patience=1), 5, random_state=3, subsample=None).fit(chain_data)
     ibmap.write_report(net, tmp_path / "net.html", support=boot)
     text = (tmp_path / "net.html").read_text()
     assert carried(text)["has_support"]

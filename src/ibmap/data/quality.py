@@ -64,9 +64,11 @@ say no more than that; missing='testwise' or 'drop' leaves such rows out"
     if len(absent) < 2:
         return ""
     shares, both = masks.mean(axis=1), masks @ masks.T / masks.shape[1]
-    often = (both > 2 * np.outer(shares, shares)) & (both * masks.shape[1] >= FEW_ROWS)
-    often &= both > 0.5 * np.maximum(shares[:, None], shares)
-    found = sorted(data.names[absent[i]] for i in np.flatnonzero(often.sum(axis=1) > 1))
+    spread = np.sqrt(np.maximum(shares * (1 - shares), 1e-12))
+    correlation = (both - np.outer(shares, shares)) / np.outer(spread, spread)
+    often = (correlation > 0.5) & (both * masks.shape[1] >= FEW_ROWS)
+    np.fill_diagonal(often, val=False)
+    found = sorted(data.names[absent[i]] for i in np.flatnonzero(often.any(axis=1)))
     if not found:
         return ""
     return (

@@ -123,8 +123,8 @@ def softplus(values: Floats) -> Floats:
 
     Examples
     --------
-    >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(3)
-    array([   0.   ,    0.693, 1000.   ])
+    >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(3).tolist()
+    [0.0, 0.693, 1000.0]
     """
     return np.asarray(np.maximum(values, 0.0) + np.log(1.0 + np.exp(-np.abs(values))))
 

@@ -160,8 +160,8 @@ def log_sum(logs: Floats) -> Floats:
 
     Examples
     --------
-    >>> log_sum(np.array([[0.0, -np.inf], [1000.0, 0.0]])).round(3)
-    array([   0.693, 1000.   ])
+    >>> log_sum(np.array([[0.0, -np.inf], [1000.0, 0.0]])).round(3).tolist()
+    [0.693, 1000.0]
     """
     top = logs.max(axis=1, initial=0.0)
     return np.asarray(top + np.log(np.exp(-top) + np.exp(logs - top[:, None]).sum(axis=1)))
