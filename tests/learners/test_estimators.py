@@ -19,9 +19,6 @@ from tests.reference.tables import random_table
 CODES, CARDS = random_table(300, 6, 3, 0.0, seed=13)
 
 
-#: scikit-learn takes every attribute of this name for a method; ours is the score that a search raises
-
-
 @parametrize_with_checks([IBMAP(), DAGHC()])
 @pytest.mark.filterwarnings("ignore:too many levels", "ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_finds_nothing_to_object_to(estimator: IBMAP | DAGHC, check: object) -> None:
