@@ -6,12 +6,13 @@ import sys
 import polars as pl
 import pytest
 
-from ibmap import Graph
+from ibmap import BayesianTest, Graph
 from ibmap._files import claimed
+from ibmap._text import probability
 from ibmap.cli import screen
 from ibmap.cli.learn import FILES
 from ibmap.data import load
-from ibmap.learners import Step, Visit, evidence_map
+from ibmap.learners import Step, Visit, evidence_map, ibmap_hc
 
 PAPER = ["--learner", "ibmap-hc"]
 KEYS = ["variables", "edges", "score", "n_tests", "n_iter", "seconds", "learner", "test", "warnings"]
@@ -62,6 +63,13 @@ def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
     assert re.search(r"not \w+, but close", ran.out)
     assert "ibmap-hc(patience=1), test bayesian(prior_counts=0.5); " in ran.out
     assert "A posterior is the geometric mean of what the two ends of the edge say." in ran.out
+    learned = ibmap_hc(load(survey), BayesianTest(prior_counts=0.5), patience=1)
+    (_, _, one, other), *_ = learned.edge_table.first(1, 0)
+    (line,) = [line for line in ran.out.splitlines() if line.startswith("smoke")][:1]
+    assert f"{probability(one)}   " in line + "   "
+    assert f"{probability(other)}   " in line + "   "
+    assert re.search(r"strongest edges +posterior +first end +second end", ran.out)
+    assert "first end" not in ibmap("learn", survey).out
     assert ran.err == ""
     assert "A posterior counts the networks in which another variable" in ibmap("learn", survey).out
 

@@ -103,6 +103,9 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     for words in (learned.posterior_in_words, learned.view_in_words):
         if words:
             console.print(words, style="dim")
+    more = screen.more_patience(learned)
+    if more is not None and not learned.warnings:
+        console.print(f"some pairs without an edge look certain: --patience {more} searches on", style="dim")
 
 
 def where_to_look(out: Path, files: Collection[str]) -> str:

@@ -4,7 +4,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
@@ -110,6 +110,15 @@ def provenance(learned: "Learned") -> str:
     return "; ".join(parts)
 
 
+def more_patience(learned: "Learned") -> int | None:
+    """Return the patience to advise: the climb gave up although the first near miss is all but certain."""
+    search, misses = learned.provenance.search, learned.edge_table.first(0, 1)
+    options = search.options() if search is not None else {}
+    if "patience" not in options or not misses or math.exp((misses[0][2] + misses[0][3]) / 2) <= 0.99:
+        return None
+    return max(5, 2 * int(options["patience"]))
+
+
 def plain_table(*headers: str) -> "Table":
     """Return an empty table: numbers to the right, except in the last column, nothing cut off."""
     from rich import box
@@ -132,12 +141,15 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     table.add_column("strongest edges" if has_posteriors else "edges", overflow="fold")
     table.add_column("", overflow="fold")
     table.add_column("posterior" if has_posteriors else "", justify="right", no_wrap=True)
+    ends = ("first end", "second end") if learned.summarises_ends else ()
+    for end in ends:
+        table.add_column(end, justify="right", no_wrap=True)
     if learned.effects is not None:
         table.add_column("effect", no_wrap=True)
     shown = found.first(top, 0)
     for x, y, log_xy, log_yx in shown:
         effect = () if learned.effects is None else (learned.effect_in_short[x, y],)
-        table.add_row(x, y, _posterior(log_xy, log_yx), *effect)
+        table.add_row(x, y, _posterior(log_xy, log_yx), *_ends(log_xy, log_yx, ends), *effect)
         for stays, comes, _ in learned.stand_ins(x, y):
             table.add_row(f"  or {stays}", comes, "", style="dim")
     if learned.graph.n_edges > len(shown):
@@ -147,8 +159,13 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
         table.add_section()
         table.add_row("not adjacent, but close", "", "", style="dim")
     for x, y, log_xy, log_yx in misses:
-        table.add_row(x, y, _posterior(log_xy, log_yx), style="dim")
+        table.add_row(x, y, _posterior(log_xy, log_yx), *_ends(log_xy, log_yx, ends), style="dim")
     return table
+
+
+def _ends(log_xy: float, log_yx: float, shown: Sequence[str]) -> list[str]:
+    """Return what either end says, if that is shown."""
+    return [probability(log_xy), probability(log_yx)] if shown else []
 
 
 def _posterior(log_xy: float, log_yx: float) -> str:

@@ -120,7 +120,15 @@ class Learned:
             return (
                 "A posterior counts the networks in which another variable stands in for an end of the edge."
             )
-        return "A posterior is the geometric mean of what the two ends of the edge say."
+        return (
+            "A posterior is the geometric mean of what the two ends of the edge say. It is no probability: "
+            "0.707 is one end that is sure, and one that cannot tell."
+        )
+
+    @property
+    def summarises_ends(self) -> bool:
+        """Whether the posterior of an edge is a mean of two that may differ a lot, so that both are shown."""
+        return self.score is not None and self.arcs is None and self.rivals is None
 
     @property
     def view_in_words(self) -> str:
