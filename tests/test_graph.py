@@ -277,3 +277,18 @@ def test_unknown_variable_gets_advice(ask):
         ask(Graph(["diagnosis", "age"]))
     with pytest.raises(UnknownVariableError, match=r"^unknown variable 3$"):
         Graph("ab").index(3)
+
+
+def test_a_graph_is_a_container_of_names_and_edges():
+    graph = Graph(["a", "b", "c"], [("a", "b"), ("b", "c")])
+    assert ("a", "b") in graph
+    assert ("b", "a") in graph
+    assert ("a", "c") not in graph
+    assert ("a", "z") not in graph
+    assert "a" in graph
+    assert "z" not in graph
+    assert ["a"] not in graph
+    assert (len(graph), list(graph)) == (3, ["a", "b", "c"])
+    assert graph["b"] == ("a", "c")
+    with pytest.raises(UnknownVariableError):
+        graph["z"]

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibmap import Graph, OracleTest, accuracy, f_measure, hamming, load
+from ibmap import IBMAP, Bootstrap, Graph, OracleTest, accuracy, f_measure, hamming, load
 from ibmap.data import CategoricalData
 from ibmap.engines import MemoryEngine
 from ibmap.errors import IbmapError, RequestError
 from ibmap.independence import BayesianTest, ChiSquareTest, FunctionTest
 from ibmap.independence.batch import decide_each
-from ibmap.metrics import _drawn_queries, separated_each
+from ibmap.metrics import _drawn_queries, compare_edges, separated_each
+from tests.chains import noisy_chain
 
 NAMES = list("abcdefg")
 PAIRS = list(combinations(NAMES, 2))
@@ -189,3 +190,14 @@ def test_bad_requests_get_one_line(build, message):
         build()
     assert "\n" not in str(caught.value)
     assert issubclass(RequestError, IbmapError)
+
+
+def test_graphs_of_fitted_learners_are_taken_too():
+    data = noisy_chain(4, 300)
+    net = IBMAP().fit(data)
+    for source in (net, net.learned_, Bootstrap(net, 2, random_state=0).fit(data).learner_):
+        assert hamming(net.graph_, source) == 0
+        assert f_measure(source, net).f == 1.0
+        assert compare_edges(source, net.graph_).false == []
+    with pytest.raises(RequestError, match="expected a Graph or a fitted learner, not str"):
+        hamming(net, "graph")

@@ -1,7 +1,7 @@
 """Graph: immutable, labelled and undirected; what every learner returns and every comparison takes."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn, Self, cast
 
 import numpy as np
@@ -222,8 +222,21 @@ class Graph:
         """Return ``{"variables": [...], "edges": [[x, y], ...]}`` as text."""
         return json.dumps({"variables": self.names, "edges": self.edges}, ensure_ascii=False)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._index
+    def __contains__(self, what: object) -> bool:
+        """Whether there is a variable of this name, or an edge between these two."""
+        if isinstance(what, tuple) and len(what) == 2 and all(name in self for name in what):
+            return self.has_edge(*what)
+        return isinstance(what, str) and what in self._index
+
+    def __len__(self) -> int:
+        return self.n_variables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, x: str) -> tuple[str, ...]:
+        """The neighbours of a variable: its Markov blanket."""
+        return self.blanket(x)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):

@@ -13,6 +13,7 @@ from ibmap.graph import Graph
 Ints = NDArray[np.int64]
 Edge = tuple[str, str]
 
+HasGraph = Any  #: a Graph, or something fitted that has one
 QUERIES = ("formula", "per-size")
 AT_ONCE = 4096  #: questions that are drawn and answered together
 MOST_QUERIES = 1_000_000_000  #: for each size of Z
@@ -26,23 +27,40 @@ class FMeasure(NamedTuple):
     f: float
 
 
-def hamming(learned: Graph, truth: Graph) -> int:
-    """Return the number of wrong pairs: false edges plus missing edges.
+def as_graph(source: HasGraph) -> Graph:
+    """Return the graph that is meant: itself, that of a fitted learner, or that of what was learned.
+
+    Examples
+    --------
+    >>> as_graph(Graph("ab")).n_variables
+    2
+    """
+    found = source
+    for name in ("learned_", "learned", "graph"):  # of an estimator, of a result, of what was learned
+        found = found if isinstance(found, Graph) else getattr(found, name, found)
+    if not isinstance(found, Graph):
+        raise RequestError(f"expected a Graph or a fitted learner, not {type(source).__name__}")
+    return found
+
+
+def hamming(learned: HasGraph, truth: HasGraph) -> int:
+    """Return the number of wrong pairs: false edges plus missing edges; of graphs, or of fitted learners.
 
     Examples
     --------
     >>> hamming(Graph("abc", [("a", "b")]), Graph("abc", [("b", "c")]))
     2
     """
-    return learned.n_edges + truth.n_edges - 2 * _n_shared(learned, truth)
+    one, other = as_graph(learned), as_graph(truth)
+    return one.n_edges + other.n_edges - 2 * _n_shared(one, other)
 
 
-def f_measure(learned: Graph, truth: Graph, *, of: str = "independences") -> FMeasure:
+def f_measure(learned: HasGraph, truth: HasGraph, *, of: str = "independences") -> FMeasure:
     """Return precision, recall and F = 2 · precision · recall / (precision + recall).
 
     Parameters
     ----------
-    learned, truth : Graph
+    learned, truth : Graph or fitted learner
         Two graphs of the same variables.
     of : {"independences", "edges"}
         What is found and what is true: pairs without an edge, as in the paper, or edges. On sparse graphs
@@ -64,6 +82,7 @@ def f_measure(learned: Graph, truth: Graph, *, of: str = "independences") -> FMe
     """
     if of not in ("independences", "edges"):
         raise RequestError(f"of must be 'independences' or 'edges', not {of!r}")
+    learned, truth = as_graph(learned), as_graph(truth)
     found, true, both = learned.n_edges, truth.n_edges, _n_shared(learned, truth)
     if of == "independences":
         n_pairs = truth.n_variables * (truth.n_variables - 1) // 2
@@ -82,7 +101,7 @@ class EdgeComparison(NamedTuple):
     missing: list[Edge]
 
 
-def compare_edges(learned: Graph, truth: Graph) -> EdgeComparison:
+def compare_edges(learned: HasGraph, truth: HasGraph) -> EdgeComparison:
     """Return which edges of a learned graph are right, which are false, and which are missing.
 
     Examples
@@ -90,6 +109,7 @@ def compare_edges(learned: Graph, truth: Graph) -> EdgeComparison:
     >>> compare_edges(Graph("abc", [("a", "b"), ("a", "c")]), Graph("abc", [("a", "b"), ("b", "c")]))
     EdgeComparison(right=[('a', 'b')], false=[('a', 'c')], missing=[('b', 'c')])
     """
+    learned, truth = as_graph(learned), as_graph(truth)
     _check_same_variables(learned.names, truth.names, "the learned graph", "the true one")
     right = [edge for edge in truth.edges if learned.has_edge(*edge)]
     false = [edge for edge in learned.edges if not truth.has_edge(*edge)]
