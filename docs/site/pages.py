@@ -50,7 +50,10 @@ PAGES = [
 #: what the pages link to besides each other
 LINKED = ["docs", "examples", "benchmarks", "src", ".ci", "tests", "Makefile", "pyproject.toml", "LICENSE"]
 #: what these bases bring is described elsewhere
-BASES = "BaseEstimator, _MetadataRequester, Exception, Warning, Protocol, tuple, dict, str, int, object"
+BASES = (
+    "BaseEstimator, TransformerMixin, _SetOutputMixin, Mapping, _MetadataRequester, Exception, Warning, Protocol, "
+    "tuple, dict, str, int, object"
+)
 
 
 def public_names(module: ModuleType) -> list[str]:
