@@ -51,8 +51,8 @@ PAGES = [
 LINKED = ["docs", "examples", "benchmarks", "src", ".ci", "tests", "Makefile", "pyproject.toml", "LICENSE"]
 #: what these bases bring is described elsewhere
 BASES = (
-    "BaseEstimator, TransformerMixin, _SetOutputMixin, Mapping, _MetadataRequester, Exception, Warning, Protocol, "
-    "tuple, dict, str, int, object"
+    "BaseEstimator, TransformerMixin, _SetOutputMixin, _MetadataRequester, Mapping, Exception, Warning, "
+    "Protocol, tuple, dict, str, int, object"
 )
 
 
