@@ -130,5 +130,5 @@ def _filled_frame(X: Any, names: tuple[str, ...], gaps: Any, codes: Ints, values
         old = frame[name].to_list()
         for row in np.flatnonzero(gaps[v]).tolist():
             old[row] = values[v][int(codes[v, row])]
-        columns.append(nw.new_series(name, old, backend=frame.implementation))
+        columns.append(nw.from_dict({name: old}, backend=frame.implementation)[name])
     return frame.with_columns(*columns).to_native()

@@ -42,8 +42,9 @@ def _parts(layout: Layout, absent: Bools) -> dict[tuple[int, ...], list[int]]:
     """Return the rows in which each connected set of variables is missing."""
     found: dict[tuple[int, ...], list[int]] = defaultdict(list)
     patterns, of_row = np.unique(absent, axis=1, return_inverse=True)
+    of_row = of_row.ravel()  # NumPy 2.0 returns a matrix
     rows_of = np.argsort(of_row, kind="stable")
-    ends = np.cumsum(np.bincount(of_row.ravel(), minlength=patterns.shape[1])).tolist()
+    ends = np.cumsum(np.bincount(of_row, minlength=patterns.shape[1])).tolist()
     for p, (first, last) in enumerate(pairwise([0, *ends])):
         for members in _components(layout, np.flatnonzero(patterns[:, p]).tolist()):
             found[members] += rows_of[first:last].tolist()
