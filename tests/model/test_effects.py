@@ -153,14 +153,16 @@ def test_results_keep_the_effects(survey: CategoricalData, tmp_path: Path) -> No
 
 
 def test_pictures_are_coloured_by_sign_and_drawn_by_strength(survey: CategoricalData) -> None:
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.close("all")
+    pyplot.switch_backend("Agg")
     learned = evidence_map(survey).with_effects(survey)
     lines = plot(learned).collections[0]
     plain = plot(evidence_map(survey)).collections[0]
     assert len({tuple(colour) for colour in lines.get_colors().tolist()}) == 2
     assert len({tuple(colour) for colour in plain.get_colors().tolist()}) == 1
     assert len(set(np.round(lines.get_linewidths(), 6))) == learned.graph.n_edges
+    pyplot.close("all")
 
 
 def test_an_explanation_has_a_sentence_about_the_effect(survey: CategoricalData) -> None:
