@@ -17,13 +17,24 @@ from ibmap.kernels import jit as _jit
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"errors", "kernels", "_random", "_text", "_types", "_files", "_folders", "_parallel"}
+FOUNDATIONS = {
+    "errors",
+    "kernels",
+    "_random",
+    "_text",
+    "_types",
+    "_files",
+    "_folders",
+    "_parallel",
+    "_libraries",
+}
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "kernels": {"errors"},
     "_text": set(),
     "_types": set(),
     "_parallel": {"errors"},
+    "_libraries": {"errors"},
     "_files": {"errors"},
     "_folders": {"errors", "_files"},
     "_random": {"errors"},
@@ -34,7 +45,7 @@ BELOW["data"] = FOUNDATIONS
 BELOW["engines"] = {"data"} | FOUNDATIONS
 BELOW["independence"] = {"engines", "graph"} | BELOW["engines"]
 BELOW["scores"] = {"independence"} | BELOW["independence"]
-BELOW["exchange"] = {"graph", "errors", "_files", "_folders"}
+BELOW["exchange"] = {"graph", "errors", "_files", "_folders", "_libraries"}
 BELOW["search"] = {"scores"} | BELOW["scores"]
 BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
 BELOW["model"] = {"scores", "synthetic"} | BELOW["scores"]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ibmap._libraries import library
 from ibmap.errors import RequestError
 from ibmap.exchange.network import Network, as_network, network_of
 
@@ -31,7 +32,7 @@ def from_networkx(graph: Any) -> Network:
 
 def to_igraph(source: Any) -> Any:
     """Return an ``igraph.Graph`` with names as vertex attribute "name" and posteriors on the edges."""
-    igraph = _library("igraph")
+    igraph = library("igraph")
     network = as_network(source)
     graph = igraph.Graph(n=network.graph.n_variables, edges=network.graph.pairs.tolist())
     graph.vs["name"] = list(network.graph.names)
@@ -53,7 +54,7 @@ def from_igraph(graph: Any) -> Network:
 
 def to_pgmpy(source: Any) -> Any:
     """Return pgmpy's Markov network with this structure; its factors are still to be fitted."""
-    models = _library("pgmpy.models")
+    models = library("pgmpy.models")
     kind = getattr(models, "DiscreteMarkovNetwork", None) or models.MarkovNetwork
     network = as_network(source)
     model = kind()
@@ -76,13 +77,3 @@ def _numbers(data: dict[str, Any]) -> dict[str, float]:
         for name, value in data.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
-
-
-def _library(name: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise RequestError(f"{package} is not installed: pip install {package}") from None

@@ -1,10 +1,10 @@
 """Models of pgmpy and pyAgrum, to and from; each library is imported when it is asked for."""
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from ibmap._libraries import library
 from ibmap.errors import RequestError
 from ibmap.model.markov_network import MarkovNetwork
 from ibmap.model.tables import Table, checked, network_of_tables, weights_of
@@ -20,7 +20,7 @@ def to_pgmpy(network: MarkovNetwork) -> Any:
     >>> to_pgmpy(ab).check_model()
     True
     """
-    models, factors = _library("pgmpy.models"), _library("pgmpy.factors.discrete")
+    models, factors = library("pgmpy.models"), library("pgmpy.factors.discrete")
     model = getattr(models, "DiscreteMarkovNetwork", None) or models.MarkovNetwork
     model = model()
     model.add_nodes_from(network.names)
@@ -48,7 +48,7 @@ def from_pgmpy(model: Any) -> MarkovNetwork:
 
 def to_pyagrum(network: MarkovNetwork) -> Any:
     """Return pyAgrum's ``MarkovRandomField`` with the factors of a network; labels become text."""
-    gum = _library("pyagrum")
+    gum = library("pyagrum")
     model = gum.MarkovRandomField()
     for name, labels in zip(network.names, network.levels, strict=True):
         model.add(gum.LabelizedVariable(name, name, [str(label) for label in labels]))
@@ -73,11 +73,3 @@ def from_pyagrum(model: Any) -> MarkovNetwork:
         order = [names.index(name) for name in tensor.names]
         tables.append((order, np.asarray(tensor.toarray()).T))
     return network_of_tables(names, levels, tables)
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise RequestError(f"{package} is not installed: pip install {package}") from None
