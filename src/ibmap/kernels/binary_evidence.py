@@ -39,12 +39,13 @@ def binary_rows(
 ) -> None:
     """Fill the rows of some x: t_xy of both families, and s_x(B) of both.
 
-    With a length from which on effects are ``strong``, only members are looked at: t of others is 0.
+    With a length from which on effects are ``strong``, only members are looked at: t of others is 0. If rows
+    have no columns, only s_x(B) is wanted.
     ``rising`` has log Γ(a + n) - log Γ(a) for a cell, and for the two levels of x together.
     """
     packed, sets, _, _ = records_of(context)
     for q in range(xs.size):
-        for y in range(packed.levels.size):
+        for y in range(pairwise.shape[1]):
             pairwise[q, y] = saturated[q, y] = 0.0
         values[0, q] = values[1, q] = 0.0
         x, members = xs[q], given[given_start[q] : given_start[q + 1]]
@@ -58,6 +59,8 @@ def binary_rows(
         theta, share, factor = np.zeros(width), np.empty((n_slices, 2)), np.empty((width, width))
         values[0, q] = fit(design, counts, precision, theta, share, factor)
         values[1, q] = log_evidence(counts, rising)
+        if not pairwise.shape[1]:
+            continue
         mean, spread = moments_of(share)
         for block in range(packed.blocks.shape[0]):
             if packed.blocks[block, 0] == 2 and strong == np.inf:

@@ -14,11 +14,8 @@ import numpy as np
 
 from ibmap.kernels.cholesky import cholesky, solve_lower, solve_upper
 from ibmap.kernels.jit import allocating_part, inline
+from ibmap.kernels.logistic import CLOSE, SQRT_HALF, STEPS, fit_two_levels
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
-
-SQRT_HALF = math.sqrt(0.5)
-STEPS = 50  #: of Newton's method, at most; five are usual
-CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
 
 
 @inline
@@ -142,6 +139,8 @@ def fit(
 
     A step is halved until it does not lower the log posterior, which is concave: there is one mode.
     """
+    if counts.shape[1] == 2:
+        return fit_two_levels(design, counts, precision, theta, share, factor)
     q, width = counts.shape[1] - 1, design.shape[1]
     size = q * width
     step, trial = np.empty(size), np.empty(size)

@@ -70,6 +70,8 @@ class AdaptiveScore(FamilyScore):
 class Adaptive:
     """The mixture."""
 
+    _binary: BinaryRows | None = None
+
     def __init__(self, pairwise: Pairwise, saturated: Saturated, share: float, engine: Engine) -> None:
         schema = engine.schema
         self._engine = engine
@@ -82,7 +84,8 @@ class Adaptive:
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
         pairwise, saturated = self._families
-        return BinaryRows(engine, pairwise.precision, saturated.prior_count, n_threads)
+        self._binary = BinaryRows(engine, pairwise.precision, saturated.prior_count, n_threads)
+        return self._binary
 
     def rows(self, tables: Tables, strong: float = np.inf, n_threads: int = 1) -> Rows:
         """Return t_xy and s_x(B) for every question."""
@@ -93,23 +96,38 @@ class Adaptive:
         return self.of_both(*found, asked.x, members)
 
     def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
-        """Return the rows of the mixture."""
+        """Return the rows of the mixture; the matrices of both families are used up."""
         a, b = self._logs[0] + pairwise.values + self._ahead[xs], self._logs[1] + saturated.values
-        sign = np.ones_like(pairwise.evidence)
-        sign[members] = -1.0  # their rows are those of the blanket without them
         cells = self.log_cells(xs, members)
-        now = np.where(cells > self._log_rows, HOPELESS, b - a)
-        then = (b - a)[:, None] + sign * (saturated.evidence - pairwise.evidence)
-        then[cells[:, None] + sign * self._log_levels > self._log_rows] = HOPELESS
-        beyond = softplus(then) - softplus(now)[:, None]
-        return Rows(pairwise.evidence + sign * beyond, a + softplus(now))
+        now = softplus(np.where(cells > self._log_rows, HOPELESS, b - a))
+        then = np.subtract(saturated.evidence, pairwise.evidence, out=saturated.evidence)
+        then[members] *= -1.0  # their rows are those of the blanket without them
+        then += (b - a)[:, None]
+        self._leave_hopeless(then, cells, members)
+        beyond = softplus(then)
+        beyond -= now[:, None]
+        beyond[members] *= -1.0
+        beyond += pairwise.evidence
+        return Rows(beyond, a + now)
+
+    def _leave_hopeless(self, log_odds: Floats, cells: Floats, members: Members) -> None:
+        """Give up the full tables that would have more cells than rows, with y or, of members, without."""
+        some = np.flatnonzero(cells + self._log_levels.max(initial=0.0) > self._log_rows)
+        if len(some):
+            outside = cells[some, None] + self._log_levels > self._log_rows
+            kept = log_odds[members]
+            log_odds[some] = np.where(outside, HOPELESS, log_odds[some])
+            without = cells[members[0]] - self._log_levels[members[1]]
+            log_odds[members] = np.where(without > self._log_rows, HOPELESS, kept)
 
     @cached_property
     def _ahead(self) -> Floats:
         """By how much the saturated family is ahead without neighbours, where both are the same model."""
-        n = self._engine.schema.n_variables
+        n, (pairwise, saturated) = self._engine.schema.n_variables, self._families
+        if self._binary is not None:
+            main, full = self._binary.values(range(n), [NONE] * n)
+            return np.asarray(full - main)
         none = ask(self._engine, Questions.of([(x, NONE, NONE) for x in range(n)]))
-        pairwise, saturated = self._families
         return saturated.rows(none).values - pairwise.rows(none).values
 
     def log_cells(self, xs: Ints, members: Members) -> Floats:
@@ -126,7 +144,13 @@ def softplus(values: Floats) -> Floats:
     >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(3).tolist()
     [0.0, 0.693, 1000.0]
     """
-    return np.asarray(np.maximum(values, 0.0) + np.log(1.0 + np.exp(-np.abs(values))))
+    out = np.abs(values)
+    np.negative(out, out=out)
+    np.exp(out, out=out)
+    out += 1.0
+    np.log(out, out=out)
+    out += np.maximum(values, 0.0)
+    return np.asarray(out)
 
 
 class Preference(Adaptive):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ibmap._parallel import spread
-from ibmap._types import Ints
+from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine
 from ibmap.engines.memory import new_sets
 from ibmap.kernels.bayes_model import fill_table
@@ -52,25 +52,32 @@ class BinaryRows:
 
         Effects of members that are longer than ``strong`` are judged by a fit without them.
         """
-        evidence, values = np.empty((2, len(xs), self._n)), np.empty((2, len(xs)))
-        variables = np.array(xs, np.int64)
+        evidence = np.empty((2, len(xs), self._n))
+        values = self._fill(xs, blankets, strong, evidence)
+        return Rows(evidence[0], values[0]), Rows(evidence[1], values[1])
+
+    def values(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
+        """Return s_x(B) of the pairwise and of the saturated family, and look at nothing else."""
+        return self._fill(xs, blankets, np.inf, np.empty((2, len(xs), 0)))
+
+    def _fill(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float, evidence: Floats) -> Floats:
+        """Fill rows of evidence; return the values of both families."""
+        values, variables = np.empty((2, len(xs))), np.array(xs, np.int64)
+        starts = np.cumsum([0, *map(len, blankets)], dtype=np.int64)
+        given = np.concatenate([NONE, *blankets])
 
         def some(thread: int, first: int) -> None:
             mine = slice(first, first + AT_ONCE)
-            given = [np.asarray(blanket, np.int64) for blanket in blankets[mine]]
-            starts = np.cumsum([0, *map(len, given)], dtype=np.int64)
-            found = np.empty((2, len(given)))
             binary_rows(
                 self._contexts[thread][0],
-                *(variables[mine], np.concatenate([NONE, *given]), starts),
+                *(variables[mine], given, starts[first : first + AT_ONCE + 1]),
                 VAGUE,
                 self._precision,
                 strong,
                 self._rising,
-                *(evidence[0, mine], evidence[1, mine], found),
+                *(evidence[0, mine], evidence[1, mine], values[:, mine]),
             )
-            values[:, mine] = found
 
         firsts = range(0, len(xs), AT_ONCE)
         spread(some, firsts, min(self._threads, len(firsts)))
-        return Rows(evidence[0], values[0]), Rows(evidence[1], values[1])
+        return values

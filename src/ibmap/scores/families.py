@@ -138,7 +138,8 @@ class EvidenceScore(LocalScoreBase):
     def _with_prior(self, xs: Sequence[int], blankets: Sequence[Ints], found: Rows) -> Rows:
         """Add the prior odds to evidence and values; the values of two ends count half."""
         odds = self.prior_odds if len(self.prior_odds) == 1 else self.prior_odds[list(xs)]
-        evidence = found.evidence + odds
+        evidence = found.evidence
+        evidence += odds
         evidence[np.arange(len(evidence)), list(xs)] = 0.0
         return Rows(evidence, (found.values + self._prior_of(xs, blankets)) / 2)
 

@@ -16,7 +16,7 @@ from ibmap.engines import Engine, Questions, ask
 from ibmap.kernels.conditionals import loglinear_left_out
 from ibmap.scores.binary import VAGUE
 from ibmap.scores.families import is_modelled
-from ibmap.scores.pairwise import is_large, large_model
+from ibmap.scores.pairwise import are_large, large_model
 
 AT_ONCE = 1 << 22  #: rows times variables of a trip, at most
 DENSE = 1 << 20  #: combinations of levels that are counted without looking which of them occur
@@ -46,8 +46,9 @@ def pairwise_left_out(engine: Engine, blankets: Sequence[Ints], precision: float
         tables = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs]))
         asked, slices = tables.answered()
         levels = np.array(tables.levels)
+        large = are_large(levels)
         for x, one in zip(xs, tables.one_by_one(), strict=True):
-            if is_large(levels, x):
+            if large[x]:
                 with OneBlasThread():
                     found = large_model(tables, one, precision).left_out
             else:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ibmap._parallel import OneBlasThread, spread
-from ibmap._types import Ints
+from ibmap._types import Bools, Ints
 from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.engines.tables import Answered
 from ibmap.kernels.conditionals import loglinear_row
@@ -73,11 +73,12 @@ class Pairwise:
         outside, inside = np.empty(len(tables)), np.empty(len(asked.given))
         values = np.empty(len(asked))
         levels = np.array(tables.levels)
+        large = are_large(levels)
 
         def fill(_: int, question: tuple[int, Answered]) -> None:
             q, one = question
             mine = one.tables
-            if is_large(levels, one.x):
+            if large[one.x]:
                 model = large_model(tables, one, self.precision)
                 values[q], inside[one.given] = model.value, large_inside(model, one, strong)
                 cells = tables.start[mine.start : mine.stop + 1], tables.cells
@@ -117,7 +118,7 @@ def large_inside(model: LargeModel, one: Answered, strong: float) -> list[float]
     ]
 
 
-def is_large(levels: Ints, x: int) -> bool:
-    """Whether the model of x is approximated: whatever its blanket, so that evidence can be compared."""
+def are_large(levels: Ints) -> Bools:
+    """Return whose model is approximated: whatever the blanket, so that evidence can be compared."""
     most = levels[levels <= MOST_LEVELS].max(initial=1)
-    return bool((levels[x] - 1) * (most - 1) > LARGE)
+    return np.asarray((levels - 1) * (most - 1) > LARGE)

@@ -27,7 +27,7 @@ class Gains:
         for mask, pairs in ((self.adjacency, edges), (self.closed, locked)):
             for x, y in pairs:
                 mask[x, y] = mask[y, x] = True
-        rows = in_batches(score, range(n), [self.blanket(x) for x in range(n)]) if edges else score.empty()
+        rows = in_batches(score, range(n), blankets_of(self.adjacency)) if edges else score.empty()
         self.evidence, self.values = rows[:2]
         self.n_tests = n * (n - 1)
         self.partner: Ints = np.zeros(n, np.int64)  # with whom flipping gains most, ties to the smallest
@@ -53,17 +53,21 @@ class Gains:
         xs = list(xs)
         for first in range(0, len(xs), AT_ONCE):
             some = xs[first : first + AT_ONCE]
-            gains = self.gains(some)
-            self.partner[some] = found = first_best(gains)
-            self.best[some] = gains[np.arange(len(some)), found]
+            self._note_best(some, self.gains(some))
 
     def choose_again(self, touched: Sequence[int]) -> None:
         """Let all choose again whose choice may be another one, as the rows of ``touched`` are new."""
         rows = self.gains(touched)
         bar = self.best - TIE * np.maximum(1.0, np.abs(self.best))
         again = np.isin(self.partner, touched) | (rows.max(axis=0) >= bar)
-        again[touched] = True
+        again[touched] = False
+        self._note_best(touched, rows)
         self.choose(np.flatnonzero(again).tolist())
+
+    def _note_best(self, xs: Sequence[int], gains: Floats) -> None:
+        """Note with whom flipping gains most, given the gains of some x."""
+        self.partner[xs] = found = first_best(gains)
+        self.best[xs] = gains[np.arange(len(xs)), found]
 
     def flip(self, pairs: Sequence[tuple[int, int]]) -> list[Flip]:
         """Flip pairs, and score the rows of their ends: one trip. Without a common end their gains add up."""
@@ -86,7 +90,7 @@ class Gains:
     def score_rows(self, xs: Iterable[int]) -> None:
         """Score the rows of some x in the graph as it stands."""
         xs = list(dict.fromkeys(xs))
-        rows = in_batches(self.score, xs, [self.blanket(x) for x in xs])
+        rows = in_batches(self.score, xs, blankets_of(self.adjacency[xs]))
         self.evidence[xs], self.values[xs] = rows[:2]
 
     @property
@@ -103,7 +107,7 @@ class Gains:
     def pair_scores(self) -> Floats:
         """σ_xy: the log posterior of what the graph asserts about x and y, seen from x."""
         n = self.score.n
-        return credibility(self.evidence, range(n), [self.blanket(x) for x in range(n)])
+        return credibility(self.evidence, range(n), blankets_of(self.adjacency))
 
     def revise(self) -> bool:
         """Let the score learn its prior from the rows as they stand; tell whether it has changed."""
@@ -135,6 +139,12 @@ class Gains:
         self.score_rows(v for pair in flips for v in pair)
         self.choose(range(self.score.n))
         self.n_tests = int(saved["n_tests"])
+
+
+def blankets_of(members: Bools) -> list[Ints]:
+    """Return who is in each row."""
+    who = np.nonzero(members)[1]
+    return np.split(who, np.cumsum(members.sum(axis=1))[:-1]) if len(members) else []
 
 
 def first_best(values: Floats) -> Ints:

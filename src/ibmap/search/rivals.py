@@ -16,6 +16,7 @@ import numpy as np
 from ibmap._types import Bools, Floats, Ints
 from ibmap.scores import LocalScore
 from ibmap.scores.local_score import in_batches
+from ibmap.search.gains import blankets_of
 
 
 class Rivals(NamedTuple):
@@ -132,12 +133,6 @@ def refitted(score: LocalScore, adjacent: Bools, evidence: Floats, xs: Ints) -> 
         rows = in_batches(score, xs.tolist(), blankets_of(adjacent[xs]), refitted=True).evidence
         out[xs] = np.where(adjacent[xs], rows, out[xs])
     return out
-
-
-def blankets_of(members: Bools) -> list[Ints]:
-    """Return who is in each row."""
-    who = np.nonzero(members)[1]
-    return np.split(who, np.cumsum(members.sum(axis=1))[:-1]) if len(members) else []
 
 
 def outside_of(adjacent: Bools, xs: Ints) -> Bools:
