@@ -9,9 +9,10 @@ import pytest
 from ibmap import GSMN, IBMAP, EvidenceMAP, SearchWarning
 from ibmap.data import load
 from ibmap.learners import ibmap_hc
-from ibmap.results.doubts import certain_but_absent, stalled
+from ibmap.results.doubts import certain_but_absent, stalled, untested
 from ibmap.results.result_file import read_result, result_of_learned, result_text
 from ibmap.synthetic import simulate_random
+from tests.reference.score import ib_score
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +89,52 @@ def test_near_misses_on_the_screen_are_close(ibmap, tmp_path):
     ran = ibmap("learn", tmp_path / "t.csv")
     assert "not adjacent, but close" not in ran.out
     assert "v3" not in ran.out
+
+
+@pytest.fixture(scope="module")
+def items():
+    """Twelve items of five levels, two factors, 500 rows: given long blankets no test can tell."""
+    rng = np.random.default_rng(0)
+    factors, loads = rng.normal(size=(500, 2)), np.repeat(np.eye(2), 6, axis=0)
+    return np.clip(np.round(1.2 * factors @ loads.T + rng.normal(size=(500, 12)) + 3), 1, 5).astype(int)
+
+
+def test_untested_edges_are_those_next_to_the_prior_at_both_ends():
+    logs = np.log([[0.74, 0.26], [0.76, 0.5], [0.5, 0.24], [0.2, 0.1], [0.99, 0.5]])
+    assert untested(logs, 0.5).tolist() == [True, False, False, False, False]
+    assert untested(logs, 0.9).tolist() == [False, False, False, True, False]  # an edge has probability 0.1
+    by_pair = np.array([0.5, 0.5, 0.5, 0.9, 0.5])
+    assert untested(logs, by_pair).tolist() == [True, False, False, True, False]
+
+
+def test_untested_edges_are_marked_counted_and_can_be_left_out(items, ibmap, tmp_path):
+    with pytest.warns(
+        SearchWarning, match=r"15 of 20 edges could not be tested, as x0 - x1: .*drop_untested"
+    ):
+        net = IBMAP(patience=20).fit(items)
+    assert len(net.learned_.untested) == 15
+    kept = set(net.graph_.edges) - set(net.learned_.untested)
+    dropped = IBMAP(patience=20, drop_untested=True).fit(items)
+    assert set(dropped.graph_.edges) == kept
+    assert dropped.score_ == pytest.approx(ib_score(items.T - 1, [5] * 12, dropped.adjacency_.astype(bool)))
+    required = IBMAP(patience=20, drop_untested=True, required=[("x0", "x1")]).fit(items)
+    assert ("x0", "x1") in required.graph_
+
+    write_csv(tmp_path / "items.csv", items)
+    out = tmp_path / "out"
+    done = ibmap("learn", tmp_path / "items.csv", "--learner", "ibmap-hc", "--patience", 20, "--out", out)
+    assert "20 edges (15 of them untested) among 12 variables" in done.out
+    assert done.out.count("untested\n") > 3
+    result = read_result(out)
+    assert len(result.learned.untested) == 15
+    assert json.loads((out / "result.json").read_text())["untested"] == [
+        [*e] for e in result.learned.untested
+    ]
+    assert "could not be tested" in (out / "report.html").read_text()
+    x, y = result.learned.untested[0]
+    assert "Neither end could test the edge" in ibmap("explain", out, x, y).out
+    done = ibmap(
+        "learn", tmp_path / "items.csv", "--learner", "ibmap-hc", "--patience", 20, "--drop-untested"
+    )
+    assert "5 edges among 12 variables" in done.out
+    assert "drop_untested=True" in done.out

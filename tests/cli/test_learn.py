@@ -15,7 +15,8 @@ from ibmap.data import load
 from ibmap.learners import Step, Visit, evidence_map, ibmap_hc
 
 PAPER = ["--learner", "ibmap-hc"]
-KEYS = ["variables", "edges", "score", "n_tests", "n_iter", "seconds", "learner", "test", "warnings"]
+KEYS = ["variables", "edges", "posteriors", "score", "n_tests", "n_iter", "seconds", "learner", "test"]
+KEYS += ["untested", "warnings"]
 
 
 def test_json_is_all_there_is_on_stdout(ibmap, survey):

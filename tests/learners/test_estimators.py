@@ -20,7 +20,9 @@ CODES, CARDS = random_table(300, 6, 3, 0.0, seed=13)
 
 
 @parametrize_with_checks([IBMAP(), DAGHC()])
-@pytest.mark.filterwarnings("ignore:too many levels", "ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings(
+    "ignore:too many levels", "ignore::ibmap.SearchWarning", "ignore::sklearn.exceptions.SkipTestWarning"
+)
 def test_scikit_learn_finds_nothing_to_object_to(estimator: IBMAP | DAGHC, check: object) -> None:
     check(estimator)  # type: ignore[operator]
 

@@ -112,6 +112,7 @@ def test_no_file_and_no_json(result, tmp_path):
         read_support(tmp_path, result)
 
 
+@pytest.mark.filterwarnings("ignore::ibmap.SearchWarning")  # 60 rows are few
 def test_frames_of_any_library_and_estimators(tmp_path):
     import pandas as pd
 

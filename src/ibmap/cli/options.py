@@ -223,6 +223,11 @@ class SearchOptions:
         int | None, typer.Option(metavar="K", help="Try K more pairs before giving up [0].")
     ] = None
 
+    drop_untested: Annotated[
+        bool | None,
+        typer.Option("--drop-untested", help="Leave out edges that neither end could test: too few rows."),
+    ] = None
+
     tabu: Annotated[
         int | None, typer.Option(metavar="K", help="Moves of arcs beyond an optimum of the score [10].")
     ] = None

@@ -97,6 +97,8 @@ def headline(learned: "Learned") -> str:
     """Return the summary in one line."""
     graph = learned.graph
     edges, names = counted(graph.n_edges, "edge"), counted(graph.n_variables, "variable")
+    if learned.untested:
+        edges += f" ({len(learned.untested):,} of them untested)"
     return f"{edges} among {names}, learned from {counted(learned.n_rows, 'row')} in {learned.seconds:.3g} s"
 
 
@@ -146,10 +148,13 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
         table.add_column(end, justify="right", no_wrap=True)
     if learned.effects is not None:
         table.add_column("effect", no_wrap=True)
-    shown = found.first(top, 0)
+    if learned.untested:
+        table.add_column("", no_wrap=True)
+    shown, untested = found.first(top, 0), set(learned.untested)
     for x, y, log_xy, log_yx in shown:
         effect = () if learned.effects is None else (learned.effect_in_short[x, y],)
-        table.add_row(x, y, _posterior(log_xy, log_yx), *_ends(log_xy, log_yx, ends), *effect)
+        mark = ("untested",) if (x, y) in untested else ()
+        table.add_row(x, y, _posterior(log_xy, log_yx), *_ends(log_xy, log_yx, ends), *effect, *mark)
         for stays, comes, _ in learned.stand_ins(x, y):
             table.add_row(f"  or {stays}", comes, "", style="dim")
     if learned.graph.n_edges > len(shown):

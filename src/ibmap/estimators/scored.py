@@ -62,6 +62,9 @@ class IBMAP(ScoredLearner):
         Where the search starts; None is the graph without edges.
     required, forbidden : iterable of (str, str)
         Edges that must, or must not, be in the network.
+    drop_untested : bool
+        Leave out the edges that neither end could test, because too few rows are left given its neighbours;
+        they are told in a warning anyway. The score is that of the network without them.
     missing : {"error", "drop", "category", "testwise"}
         What to do with missing values: refuse them, drop incomplete rows, make them a level of their own, or
         use in each test the rows that are complete in its own columns.
@@ -113,6 +116,7 @@ class IBMAP(ScoredLearner):
         start: Graph | None = None,
         required: Iterable[tuple[str, str]] = (),
         forbidden: Iterable[tuple[str, str]] = (),
+        drop_untested: bool = False,
         missing: str = "error",
         discretize: str | None = None,
         bins: int | Mapping[str, Any] | None = None,
@@ -128,6 +132,7 @@ class IBMAP(ScoredLearner):
         self.start = start
         self.required = required
         self.forbidden = forbidden
+        self.drop_untested = drop_untested
         self.missing = missing
         self.discretize = discretize
         self.bins = bins
@@ -146,6 +151,7 @@ class IBMAP(ScoredLearner):
             start=self.start,
             required=self.required,
             forbidden=self.forbidden,
+            drop_untested=self.drop_untested,
             n_jobs=self.n_jobs,
             callback=self.callback,
             checkpoint=self.checkpoint,

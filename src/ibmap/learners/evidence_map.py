@@ -16,7 +16,7 @@ from ibmap.engines import Source, as_engine
 from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
-from ibmap.learners.raising import Edges, raise_score, read_only
+from ibmap.learners.raising import Edges, raise_score, read_only, with_posteriors
 from ibmap.learners.views import VIEWS, best_view
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
@@ -82,7 +82,7 @@ def evidence_map(
         checkpoint=checkpoint,
     )
     if not isinstance(running, Gains):
-        return learned
+        return with_posteriors(learned, running)
     searched = perf_counter()
     options = {**by.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
     learned = replace(learned, provenance=replace(learned.provenance, score=type(by)(**options)))

@@ -1,15 +1,16 @@
 """IBMAP-HC: hill climbing on the IB-score (paper, Algorithms 1 and 2); or any score, by any search."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from ibmap.engines import Source
+from ibmap.engines import Engine, Source, as_engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import IndependenceTest, as_test
 from ibmap.learners.checkpoint import Checkpoint
-from ibmap.learners.raising import Edges, raise_score
+from ibmap.learners.raising import Edges, raise_score, with_posteriors
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 from ibmap.scores import Score, as_score
@@ -26,6 +27,7 @@ def ibmap_hc(
     start: Graph | None = None,
     required: Edges = (),
     forbidden: Edges = (),
+    drop_untested: bool = False,
     n_jobs: int | None = None,
     callback: Callable[[Step], object] | None = None,
     engine: Any = None,
@@ -51,19 +53,30 @@ def ibmap_hc(
     (('a', 'b'),)
     """
     by, how = as_score(score), as_search(search, patience)
-    provenance = Provenance("ibmap-hc", _said(by, how, start), chosen_test(by, test), by, how)
-    learned, _ = raise_score(
-        data,
-        provenance,
-        start=start,
-        required=required,
-        forbidden=forbidden,
-        n_jobs=n_jobs,
-        callback=callback,
-        engine=engine,
-        checkpoint=checkpoint,
+    said = _said(by, how, start) | ({"drop_untested": True} if drop_untested else {})
+    provenance = Provenance("ibmap-hc", said, chosen_test(by, test), by, how)
+    counting = as_engine(data, engine)
+    known: dict[str, Any] = {"required": required, "forbidden": forbidden, "n_jobs": n_jobs}
+    learned = with_posteriors(
+        *raise_score(counting, provenance, start=start, **known, callback=callback, checkpoint=checkpoint)
     )
-    return learned
+    return without_untested(learned, counting, known) if drop_untested else learned
+
+
+def without_untested(learned: Learned, engine: Engine, known: dict[str, Any]) -> Learned:
+    """Return the network without the edges that neither end could test, scored anew; required ones stay."""
+    gone = set(learned.untested) - set(learned.required)
+    if not gone:
+        return learned
+    kept = Graph(learned.graph.names, [edge for edge in learned.graph.edges if edge not in gone])
+    found = with_posteriors(*raise_score(engine, learned.provenance, start=kept, **known, search_on=False))
+    return replace(
+        found,
+        n_tests=learned.n_tests + found.n_tests,
+        n_iter=learned.n_iter,
+        seconds=learned.seconds + found.seconds,
+        history=learned.history,
+    )
 
 
 def chosen_test(score: Score, test: object) -> IndependenceTest | None:

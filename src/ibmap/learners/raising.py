@@ -1,6 +1,7 @@
 """What learners by score share: what is known beforehand, the search step by step, and the result."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from os import PathLike
 from time import perf_counter
 from typing import Any, cast
@@ -15,7 +16,7 @@ from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import IndependenceTest
 from ibmap.learners.checkpoint import Checkpoint, keeper_of
-from ibmap.results.doubts import stalled
+from ibmap.results.doubts import hardly_tested, stalled
 from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.results.provenance import Provenance
 from ibmap.scores import Score
@@ -38,10 +39,13 @@ def raise_score(
     callback: Callable[[Step], object] | None = None,
     engine: Any = None,
     checkpoint: Checkpoint | str | PathLike[str] | None = None,
+    search_on: bool = True,
 ) -> tuple[Learned, Running]:
     """Raise the score that is named in ``provenance`` by its search; return what was learned, and the search.
 
-    The other parameters are those of :func:`ibmap.learners.ibmap_hc`.
+    What was learned has no posteriors yet: those of the search are added by :func:`with_posteriors`. Without
+    ``search_on``, the start is scored and left as it is. The other parameters are those of
+    :func:`ibmap.learners.ibmap_hc`.
     """
     began = perf_counter()
     score, search = cast(Score, provenance.score), cast(Search, provenance.search)
@@ -54,7 +58,7 @@ def raise_score(
     running = search.begin(bound, edges, locked)  # Algorithm 1, lines 1 and 2
     history: list[Step] = []
     keeper = keeper_of(checkpoint, schema, provenance, sorted(edges), sorted(locked))
-    finished = keeper.restore(running, history, schema.names) if keeper else False
+    finished = not search_on or (keeper.restore(running, history, schema.names) if keeper else False)
     batch = max(1, min(512, BATCH // max(1, schema.n_rows * schema.n_variables)))
     stopped = False
     while not (finished or stopped):  # lines 3 to 10
@@ -66,9 +70,6 @@ def raise_score(
                 stopped = True
         if keeper:
             keeper.save(running, history, schema.index, finished=finished, at_once=finished or stopped)
-    scores, patience = running.pair_scores, search.options().get("patience")
-    climbed = patience is not None and not stopped
-    doubts = stalled(schema.names, running.pairs, scores, patience or 0) if climbed else ()
     learned = learned_from(
         schema,
         running.pairs,
@@ -77,13 +78,22 @@ def raise_score(
         n_iter=len(history),
         seconds=perf_counter() - began + (keeper.seconds if keeper else 0.0),
         score=running.total,
-        pair_scores=read_only(scores),
-        warnings=doubts,
         history=tuple(history),
         required=named_pairs(schema, must),
         forbidden=named_pairs(schema, must_not),
     )
     return learned, running
+
+
+def with_posteriors(learned: Learned, running: Running) -> Learned:
+    """Return what was learned with the posteriors of its search, and with the doubts that they raise."""
+    found = replace(learned, pair_scores=read_only(running.pair_scores))
+    search, scores = cast(Search, learned.provenance.search), cast(Floats, found.pair_scores)
+    patience = search.options().get("patience")
+    names, said = learned.graph.names, hardly_tested(found.untested, found.graph.n_edges)
+    if patience is not None and running.finished:
+        said = (*stalled(names, running.pairs, scores, patience), *said)
+    return replace(found, warnings=(*learned.warnings, *said))
 
 
 def constraints(

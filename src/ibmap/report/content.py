@@ -23,10 +23,10 @@ LEAST = -1e300  #: stands for the log of zero, which JSON does not know
 def page_content(result: Result, support: Support | None = None) -> dict[str, Any]:
     """Return everything that the page needs, as JSON can hold it.
 
-    Pairs are lists of columns (``x``, ``y``, ``edge``, ``xy``, ``yx``, ``support``, ``counts``; ``rivals``:
-    pairs that could stand in; ``strength``, ``log_odds_ratio`` and their errors, ``effect`` in short and in
-    words): edges first, then near misses, each by falling posterior. ``xy`` is the log posterior of an edge
-    seen from x.
+    Pairs are lists of columns (``x``, ``y``, ``edge``, ``untested``, ``xy``, ``yx``, ``support``, ``counts``;
+    ``rivals``: pairs that could stand in; ``strength``, ``log_odds_ratio`` and their errors, ``effect`` in
+    short and in words): edges first, then near misses, each by falling posterior. ``xy`` is the log posterior
+    of an edge seen from x.
     """
     graph = result.learned.graph
     return {
@@ -34,6 +34,7 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
         "levels": [result.content["levels"].get(name) for name in graph.names],
         "pairs": _pairs(result, support.frequencies if support else {}),
         "n_edges": graph.n_edges,
+        "n_near_misses": result.content.get("n_near_misses"),
         "degrees": [len(graph.neighbours(i)) for i in range(graph.n_variables)],
         "steps": [
             [graph.index(s.x), graph.index(s.y), s.added, s.gain, s.score] for s in result.learned.history
@@ -123,12 +124,13 @@ def _pairs(result: Result, frequencies: Mapping[tuple[str, str], float]) -> dict
     place = {pair: k for k, pair in enumerate(map(tuple, graph.pairs.tolist()))}
     n_edges, n_missed = min(table.n_edges, EDGES), min(len(table) - table.n_edges, NEAR_MISSES)
     rows = [*range(n_edges), *range(table.n_edges, table.n_edges + n_missed)]
-    ends, names = table.pairs[rows].tolist(), graph.names
+    ends, names, untested = table.pairs[rows].tolist(), graph.names, set(result.learned.untested)
     counts = [result.content["counts"][place[i, j]] for i, j in ends[:n_edges]]
     return {
         "x": [i for i, _ in ends],
         "y": [j for _, j in ends],
         "edge": [k < n_edges for k in range(len(ends))],
+        "untested": [(names[i], names[j]) in untested for i, j in ends],
         "xy": [_finite(log) for log in table.log_posteriors[rows, 0].tolist()],
         "yx": [_finite(log) for log in table.log_posteriors[rows, 1].tolist()],
         "counts": counts + [None] * n_missed,

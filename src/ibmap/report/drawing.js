@@ -23,6 +23,8 @@ const isPicked = (k) => {
 };
 
 const allMisses = everyPair.filter(isMiss).length;
+const closestOf =
+  data.n_near_misses > allMisses ? ` (the closest of ${data.n_near_misses.toLocaleString("en")})` : "";
 
 function draw() {
   const shown = everyPair.filter(isShown);
@@ -30,7 +32,7 @@ function draw() {
     misses = shown.filter(isMiss).length;
   const [drawn, missed] = [edges, misses].map((n) => n.toLocaleString("en"));
   at("shown").textContent =
-    `${drawn} of ${counted(data.n_edges, "edge")}, ${missed} of ${counted(allMisses, "near miss", "near misses")}`;
+    `${drawn} of ${counted(data.n_edges, "edge")}, ${missed} of ${counted(allMisses, "near miss", "near misses")}${closestOf}`;
   if (state.view === "network") drawNetwork(shown);
   else drawHeat(shown);
 }

@@ -119,6 +119,9 @@ function aboutPair(k) {
       pairs.edge[k] ? "They are adjacent" : `They are not adjacent${isMiss(k) ? " (a near miss)" : ""}`,
       ...(posterior === null ? ["."] : ["; posterior of an edge: ", number(`${probability(posterior)}.`)]),
     ),
+    pairs.untested[k]
+      ? element("p", {}, "Neither end could test it: among so many neighbours too few rows are left to tell.")
+      : null,
     data.has_effects && pairs.effect_in_words[k] ? element("p", {}, pairs.effect_in_words[k]) : null,
     posterior === null ? null : element("p", {}, ...view(k, x, y)),
     posterior === null ? null : element("p", {}, ...view(k, y, x)),

@@ -96,7 +96,8 @@ const effectSign = (k) =>
 const hasPosteriors = pairs.xy.some((log) => log !== null);
 const measured = () => state.measure === "support" || hasPosteriors;
 const isMiss = (k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2;
-const kindOf = (k) => (pairs.edge[k] ? "edge" : isMiss(k) ? "near miss" : "not adjacent");
+const kindOf = (k) =>
+  pairs.edge[k] ? (pairs.untested[k] ? "untested edge" : "edge") : isMiss(k) ? "near miss" : "not adjacent";
 const isPair = (k) => state.picked?.kind === "pair" && state.picked.index === k;
 
 /** Whether a pair is drawn: an edge, or a near miss, above the bound. */

@@ -1,12 +1,14 @@
-"""What should make people doubt a network: pairs that look certain, and are not adjacent."""
+"""What should make people doubt a network: certain pairs without an edge, edges that nothing speaks for."""
 
 import numpy as np
 
 from ibmap._text import counted
-from ibmap._types import Floats, Ints
+from ibmap._types import Bools, Floats, Ints
+from ibmap.independence.base import log_one_minus_exp
 
 CERTAIN = 0.99  #: posterior of an edge, at both ends
 FEW, SHARE = 3, 0.05  #: fewer certain pairs, or a smaller share of the number of edges, are not worth a word
+LITTLE = np.log(3.0)  #: log Bayes factor of a test that says next to nothing
 BAND = 1 << 22  #: pairs that are looked at together
 
 
@@ -49,4 +51,38 @@ def stalled(names: tuple[str, ...], edges: Ints, pair_scores: Floats, patience: 
     return (
         f"the search ended, though {counted(len(pairs), 'pair')} without an edge look certain, as {x} - {y}: "
         f"search on with patience={max(5, 2 * patience)}, or use EvidenceMAP, which does not end like this",
+    )
+
+
+def untested(log_posteriors: Floats, prior: float | Floats) -> Bools:
+    """Return which edges neither end could test: both posteriors are within a Bayes factor of 3 of the prior.
+
+    That happens where blankets have grown until no slice of the table has more than a few rows.
+
+    Parameters
+    ----------
+    log_posteriors : ndarray of shape (edges, 2)
+        Log posterior of every edge, as either end sees it.
+    prior : float or ndarray of shape (edges,)
+        Prior probability of independence.
+
+    Examples
+    --------
+    >>> untested(np.log([[0.5, 0.6], [0.5, 0.99], [0.99, 0.99]]), 0.5).tolist()
+    [True, False, False]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # of files that hold other than probabilities
+        at_prior = np.asarray(np.log1p(-np.asarray(prior)) - np.log(prior))
+        odds = log_posteriors - log_one_minus_exp(log_posteriors)
+    return np.asarray((np.abs(odds - at_prior[..., None]) < LITTLE).all(axis=1))
+
+
+def hardly_tested(edges: tuple[tuple[str, str], ...], n_edges: int) -> tuple[str, ...]:
+    """Return the warning about edges that neither end could test, if there are many."""
+    if len(edges) < max(FEW, SHARE * n_edges):
+        return ()
+    x, y = edges[0]
+    return (
+        f"{len(edges):,} of {counted(n_edges, 'edge')} could not be tested, as {x} - {y}: among so "
+        "many neighbours too few rows are left to tell; leave them out (drop_untested), or use EvidenceMAP",
     )

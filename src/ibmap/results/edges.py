@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,11 @@ class EdgeTable:
     def log_posterior(self) -> Floats:
         """Log posterior of an edge: the mean of what the two ends say."""
         return np.asarray(self.log_posteriors.mean(axis=1))
+
+    @property
+    def n_near_misses(self) -> int:
+        """How many of the pairs are not adjacent, though the posterior of an edge is above one half."""
+        return int((self.log_posterior[self.n_edges :] >= -log(2)).sum())
 
     def first(
         self, edges: int | None = None, near_misses: int | None = None
@@ -121,14 +127,15 @@ def edge_table(
     if pair_scores is None:
         unknown = np.full((graph.n_edges, 2), np.nan)
         return EdgeTable(graph.names, graph.pairs, graph.n_edges, unknown)
-    edges, logs = _by_posterior(graph.pairs, _both_ways(graph.pairs, pair_scores))
+    edges, logs = _by_posterior(graph.pairs, both_ways(graph.pairs, pair_scores))
     others = _best_absent(graph, pair_scores, near_misses, [graph.index(name) for name in constant])
-    others, other_logs = _by_posterior(others, log_one_minus_exp(_both_ways(others, pair_scores)))
+    others, other_logs = _by_posterior(others, log_one_minus_exp(both_ways(others, pair_scores)))
     pairs, every = np.concatenate([edges, others]), np.concatenate([logs, other_logs])
     return EdgeTable(graph.names, pairs, graph.n_edges, every)
 
 
-def _both_ways(pairs: Ints, matrix: Floats) -> Floats:
+def both_ways(pairs: Ints, matrix: Floats) -> Floats:
+    """Return the entries (i, j) and (j, i) of a matrix for every pair."""
     i, j = pairs[:, 0], pairs[:, 1]
     return np.stack([matrix[i, j], matrix[j, i]], axis=1).reshape(-1, 2)
 

@@ -94,6 +94,8 @@ class Explanation:
         Which view of the data won, where two were compared.
     effect : str
         A sentence about strength and sign of the edge.
+    untested : bool
+        Whether it is an edge that neither end could test.
     """
 
     x: str
@@ -114,6 +116,7 @@ class Explanation:
     arcs: tuple[str, ...] = ()
     view: str = ""
     effect: str = ""
+    untested: bool = False
 
     @property
     def log_posterior(self) -> float | None:
@@ -133,6 +136,8 @@ class Explanation:
         if self.log_posterior is not None:
             head += f"; posterior of an edge: {probability(self.log_posterior)}"
         views = [view.sentence() for view in self.views]
+        if self.untested:
+            views.append("Neither end could test the edge: too few rows are left among so many neighbours.")
         view, effect = [self.view] * bool(self.view), [self.effect] * bool(self.effect)
         return "\n".join(
             [f"{head}.", *effect, *self.arcs, *views, *self._stand_ins(), *self._search(), *view]
@@ -206,6 +211,7 @@ class Explanation:
             "counts": [list(row) for row in self.counts],
             "test": self.test,
             "effect": self.effect,
+            "untested": self.untested,
             "words": self.words(),
         }
 
@@ -288,6 +294,7 @@ def explain(
         arcs=() if pair is None else pair.sentences,
         view=learned.view_in_words,
         effect=_effect(learned, counting, x, y) if joined else "",
+        untested={x, y} in map(set, learned.untested),
         **_over_rivals(learned, i, j),
     )
 

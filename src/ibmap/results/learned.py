@@ -12,7 +12,8 @@ from ibmap.data import Schema
 from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
 from ibmap.model.effects import NUMBERS, EdgeEffects, edge_effects
-from ibmap.results.edges import EdgeTable, edge_table
+from ibmap.results.doubts import untested
+from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
 
 CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could stand in
@@ -153,6 +154,37 @@ class Learned:
         """Edges and near misses, the most credible first; made when somebody first asks."""
         return self.known_edges or edge_table(self.graph, self.pair_scores, constant=self.constant)
 
+    @cached_property
+    def untested(self) -> tuple[tuple[str, str], ...]:
+        """The edges that neither end could test: both posteriors are next to the prior.
+
+        Only for learners whose posteriors are those of single tests (``summarises_ends``).
+        """
+        prior = getattr(self.provenance.test, "prior", None)
+        if prior is None or not self.summarises_ends:
+            return ()
+        pairs, logs = self._edges_with_logs()
+        priors = np.broadcast_to(np.asarray(prior, float), (self.graph.n_variables,) * 2)
+        unsure = pairs[untested(logs, priors[pairs[:, 0], pairs[:, 1]])]
+        names = self.graph.names
+        return tuple((names[i], names[j]) for i, j in unsure[np.lexsort(unsure.T[::-1])].tolist())
+
+    @property
+    def posteriors(self) -> list[float] | None:
+        """The posterior of every edge, in the order of ``graph.edges``; None for learners without a score."""
+        if self.score is None:
+            return None
+        pairs, logs = self._edges_with_logs()
+        found: list[float] = np.exp(logs.mean(axis=1))[np.lexsort(pairs.T[::-1])].tolist()
+        return found
+
+    def _edges_with_logs(self) -> tuple[Ints, Floats]:
+        """Return the edges and their log posteriors at both ends, without a look at other pairs."""
+        if self.pair_scores is None:
+            table = self.edge_table
+            return table.pairs[: table.n_edges], table.log_posteriors[: table.n_edges]
+        return self.graph.pairs, both_ways(self.graph.pairs, self.pair_scores)
+
     def with_effects(self, data: Source) -> "Learned":
         """Return the same with the strength and the sign of every edge, from the table or its engine."""
         return replace(self, effects=edge_effects(as_engine(data), self.graph))
@@ -218,6 +250,7 @@ class Learned:
         return {
             "variables": list(self.graph.names),
             "edges": [list(edge) for edge in self.graph.edges],
+            "posteriors": self.posteriors,
             **directed,
             "score": self.score,
             "n_tests": self.n_tests,
@@ -225,6 +258,7 @@ class Learned:
             "seconds": self.seconds,
             "learner": self.learner,
             "test": self.test,
+            "untested": [list(edge) for edge in self.untested],
             "warnings": list(self.warnings),
         }
 
