@@ -14,17 +14,36 @@ import numpy as np
 
 from ibmap.kernels.cholesky import cholesky, solve_lower, solve_upper
 from ibmap.kernels.jit import allocating_part, inline
-from ibmap.kernels.logistic import CLOSE, SQRT_HALF, STEPS, fit_two_levels
+from ibmap.kernels.logistic import CLOSE, STEPS, fit_two_levels
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
+
+MOST = 32  #: levels whose contrasts are in a table
+
+
+def helmert(level: int, column: int) -> float:
+    """Return an entry of orthonormal contrasts (Helmert's): a level against the mean of those before it.
+
+    Examples
+    --------
+    >>> [round(helmert(level, 1), 3) for level in range(4)]
+    [-0.408, -0.408, 0.816, 0.0]
+    """
+    if level > column + 1:
+        return 0.0
+    scale = 1.0 / math.sqrt((column + 1.0) * (column + 2.0))
+    return (column + 1.0) * scale if level == column + 1 else -scale
+
+
+CONTRASTS = np.array([[helmert(level, column) for column in range(MOST)] for level in range(MOST)])
 
 
 @inline
 def contrast(level: int, column: int) -> float:
-    """Return an entry of orthonormal contrasts (Helmert's): a level against the mean of those before it."""
+    """Return that entry, from the table; beyond it, the formula once more."""
+    if level < MOST and column < MOST:
+        return CONTRASTS[level, column]
     if level > column + 1:
         return 0.0
-    if column == 0:
-        return SQRT_HALF if level else -SQRT_HALF
     scale = 1.0 / math.sqrt((column + 1.0) * (column + 2.0))
     return (column + 1.0) * scale if level == column + 1 else -scale
 
@@ -198,27 +217,43 @@ def evidence_outside(
     begin: int,
     end: int,
 ) -> float:
-    """Return t of a variable that is not in the model, from its table with x: one Newton step from zero."""
+    """Return t of a variable that is not in the model, from its table with x: one Newton step from zero.
+
+    The sums over a slice are those of its contrasts of y: first and second moments.
+    """
     q, width, r = mean.shape[1], design.shape[1], n_levels - 1
     block = q * r
     if block == 0:
         return 0.0
     score, inner = np.zeros(block), np.zeros((block, block))
     cross = np.zeros((block, q * width))
-    for c in range(begin, end):
-        k, x, y, count = cells[0, c], cells[1, c], cells[2, c], cells[3, c]
+    first, second = np.empty(r), np.empty((r, r))
+    c = begin
+    while c < end:
+        k = cells[0, c]
+        for b in range(r):
+            first[b] = 0.0
+            for b2 in range(r):
+                second[b, b2] = 0.0
+        while c < end and cells[0, c] == k:
+            x, y, count = cells[1, c], cells[2, c], cells[3, c]
+            for b in range(max(y - 1, 0), r):
+                weighted = count * contrast(y, b)
+                first[b] += weighted
+                for b2 in range(max(y - 1, 0), r):
+                    second[b, b2] += weighted * contrast(y, b2)
+                for a in range(q):
+                    score[a * r + b] += weighted * (contrast(x, a) - mean[k, a])
+            c += 1
         for a in range(q):
-            u = count * (contrast(x, a) - mean[k, a])
-            for b in range(r):
-                score[a * r + b] += u * contrast(y, b)
             for a2 in range(q):
-                w = count * spread[k, a * q + a2]
+                w = spread[k, a * q + a2]
                 for b in range(r):
-                    wb = w * contrast(y, b)
+                    wb = w * first[b]
                     for j in range(width):
                         cross[a * r + b, a2 * width + j] += wb * design[k, j]
                     for b2 in range(r):
-                        inner[a * r + b, a2 * r + b2] += wb * contrast(y, b2)
+                        inner[a * r + b, a2 * r + b2] += w * second[b, b2]
     for i in range(block):
         solve_lower(factor, q * width, cross[i])
     for i in range(block):

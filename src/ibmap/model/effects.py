@@ -65,8 +65,8 @@ class EdgeEffects:
 NUMBERS = ("log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se")
 
 
-def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
-    """Return the effects of all edges.
+def edge_effects(engine: Engine, graph: Graph, *, errors: bool = True) -> EdgeEffects:
+    """Return the effects of all edges; their standard errors, which take longest, only if they are wanted.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
         return unknown_effects(graph.n_edges)
     theta = fit_pseudo_likelihood(engine, layout, EFFECT_VARIANCE)
     counts = blanket_counts(engine, graph)
-    ends = [_End(layout, theta, v, one) for v, one in enumerate(counts)]
+    ends = [_End(layout, theta, v, one) for v, one in enumerate(counts)] if errors else []
     shares = [_shares(one) for one in counts]
     tables, pairs = layout.factors(theta), graph.pairs
     found = unknown_effects(graph.n_edges)
@@ -93,12 +93,13 @@ def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
         alike = np.flatnonzero((layout.levels[pairs] == shape).all(axis=1))
         stacked = np.stack([tables[e] for e in alike.tolist()])
         margins = [np.stack([shares[v] for v in pairs[alike, side].tolist()]) for side in (0, 1)]
-        strength, slope = cramers_v(stacked, *margins), slopes(stacked, *margins)
+        strength = cramers_v(stacked, *margins)
+        slope = slopes(stacked, *margins) if errors else ()
         if shape == [2, 2]:
             ratios = found.log_odds_ratio[alike] = log_odds_ratio(stacked)
             strength = np.where(ratios < 0, -strength, strength)
         found.strength[alike] = strength
-        for e, one in zip(alike.tolist(), slope, strict=True):
+        for e, one in zip(alike.tolist(), slope, strict=errors):
             i, j = pairs[e].tolist()
             found.strength_se[e] = (ends[i].error(j, one) + ends[j].error(i, one.T)) / 2
             if shape == [2, 2]:
