@@ -40,10 +40,11 @@ BELOW: dict[str, set[str]] = {
     "_random": {"errors"},
     "_graph_parts": {"errors"},
 }
-BELOW["graph"] = {"errors", "_graph_parts"}
+BELOW["drawing"] = {"errors"}
+BELOW["graph"] = {"errors", "_graph_parts", "drawing"}
 BELOW["data"] = FOUNDATIONS
 BELOW["engines"] = {"data"} | FOUNDATIONS
-BELOW["independence"] = {"engines", "graph"} | BELOW["engines"]
+BELOW["independence"] = {"engines", "graph", "drawing"} | BELOW["engines"]
 BELOW["scores"] = {"independence"} | BELOW["independence"]
 BELOW["exchange"] = {"graph", "errors", "_files", "_folders", "_libraries"}
 BELOW["search"] = {"scores"} | BELOW["scores"]
@@ -58,7 +59,7 @@ BELOW["eda"] = {"learners", "synthetic"} | BELOW["learners"]
 BELOW["experiments"] = {"learners", "synthetic", "metrics", "datasets", "eda"} | BELOW["learners"]
 BELOW["presets"] = {"independence", "errors"}
 BELOW["experiments"] |= {"presets"}
-BELOW["plots"] = {"graph", "exchange", "errors", "results", "metrics"}
+BELOW["plots"] = {"graph", "drawing", "exchange", "errors", "results", "metrics"}
 BELOW["report"] = {"results", "plots"} | BELOW["results"]
 BELOW["cli"] = {"experiments", "plots", "report"} | BELOW["experiments"]
 MENUS = {"__init__", "__main__"}  # the public names, and `python -m ibmap`: they may see everything

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ibmap.estimators import EvidenceMAP as EvidenceMAP
     from ibmap.estimators import MutualInformation as MutualInformation
     from ibmap.estimators import NetworkImputer as NetworkImputer
+    from ibmap.estimators import compare as compare
     from ibmap.graph import Graph as Graph
     from ibmap.independence import BayesianTest as BayesianTest
     from ibmap.independence import ChiSquareTest as ChiSquareTest
@@ -64,6 +65,7 @@ _HOME = {
     "Bootstrap": "ibmap.estimators",
     "CategoricalData": "ibmap.data",
     "Checkpoint": "ibmap.learners",
+    "compare": "ibmap.estimators",
     "ChiSquareTest": "ibmap.independence",
     "DAGHC": "ibmap.estimators",
     "DataWarning": "ibmap.errors",

@@ -248,6 +248,13 @@ class Graph:
     def __hash__(self) -> int:
         return hash((frozenset(self.names), frozenset(map(frozenset, self.edges))))
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        from ibmap.drawing.html import summary_html
+        from ibmap.drawing.svg import network_svg
+
+        return summary_html(repr(self)[6:-1], [], "", network_svg(self))
+
     def __repr__(self) -> str:
         n, m = self.n_variables, self.n_edges
         return f"Graph({n} variable{'s' * (n != 1)}, {m} edge{'s' * (m != 1)})"

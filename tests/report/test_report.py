@@ -9,8 +9,8 @@ import pytest
 
 import ibmap
 from ibmap import IBMAP, Bootstrap
+from ibmap.drawing.layouts import places_of
 from ibmap.errors import DataError, RequestError
-from ibmap.plots.layouts import places_of
 from ibmap.report import content, page, report_text, write_report
 from ibmap.report.content import header, page_content
 from tests.report.conftest import NASTY, result_for, started_from

@@ -12,6 +12,7 @@ from ibmap import __version__
 from ibmap._text import visible
 from ibmap.cli.ask import ask
 from ibmap.cli.bootstrap import bootstrap
+from ibmap.cli.compare import compare
 from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
 from ibmap.cli.describe import describe
@@ -132,6 +133,7 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "report": (report, "Write a page to look at a result and to question it."),
     "plot": (plot, "Draw a network, beside the truth if there is one; or the score."),
     "bootstrap": (bootstrap, "Learn from resampled tables: how frequent is each edge?"),
+    "compare": (compare, "Compare the networks of two groups: which edges differ?"),
     "fit": (fit, "Give a network parameters: from structure to model."),
     "ask": (ask, "Ask a model how probable the values of a variable are, given others."),
     "sample": (sample, "Draw rows from a model."),

@@ -21,6 +21,7 @@ from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData, Schema
+    from ibmap.data.sources import OpenedFile
     from ibmap.engines import Engine, Source
     from ibmap.graph import Graph
     from ibmap.independence import IndependenceTest
@@ -98,10 +99,19 @@ class TableOptions:
         from ibmap.data.files import open_file
 
         opened = open_file(Path("/dev/stdin") if str(file) == "-" else file)
-        how = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "engine"}
-        for option in ("drop", "only"):
-            how[option] = named_in(how[option], opened.names)
+        how = self.how(opened.names)
         return self.counting(load(opened, **how)), {"path": file, **how}
+
+    def load(self, opened: "OpenedFile") -> "CategoricalData":
+        """Return the table of a file that is open."""
+        from ibmap.data import load
+
+        return load(opened, **self.how(opened.names))
+
+    def how(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the options as arguments of ``load``; ``drop`` and ``only`` are lists of names."""
+        how = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "engine"}
+        return how | {option: named_in(how[option], names) for option in ("drop", "only")}
 
     def counting(self, data: "CategoricalData") -> "Engine":
         """Return the engine that was chosen, with a table behind it."""

@@ -22,7 +22,7 @@ REGISTRIES = {
     "discretizations": "ibmap.data.discretize:METHODS",
     "directed_scores": "ibmap.scores.directed:DIRECTED_SCORES",
     "formats": "ibmap.exchange.formats:FORMATS",
-    "layouts": "ibmap.plots.layouts:LAYOUTS",
+    "layouts": "ibmap.drawing.layouts:LAYOUTS",
     "fits": "ibmap.model.fitting:METHODS",
     "learners": "ibmap.learners.registry:LEARNERS",
     "policies": "ibmap.data.missing:POLICIES",

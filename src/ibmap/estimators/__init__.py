@@ -1,6 +1,7 @@
 """The learners as scikit-learn estimators."""
 
 from ibmap.estimators.base import StructureLearner
+from ibmap.estimators.comparing import compare
 from ibmap.estimators.deciding import GSMN, HHCMN, MutualInformation
 from ibmap.estimators.imputing import NetworkImputer
 from ibmap.estimators.resampling import Bootstrap
@@ -16,4 +17,5 @@ __all__ = [
     "MutualInformation",
     "NetworkImputer",
     "StructureLearner",
+    "compare",
 ]

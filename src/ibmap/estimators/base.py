@@ -164,6 +164,16 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """Wall time of the search."""
         return self.learned_.seconds
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return what notebooks show: the network, if there is one, or else the options."""
+        if "learned_" not in vars(self):
+            return dict(super()._repr_mimebundle_(**kwargs))
+        return {"text/plain": str(self), "text/html": self._repr_html_()}
+
+    def _repr_html_(self) -> str:
+        """Return the network for notebooks."""
+        return self.learned_.with_effects(self.engine_)._repr_html_()
+
     def __str__(self) -> str:
         return self.learned_.summary() if hasattr(self, "learned_") else repr(self)
 

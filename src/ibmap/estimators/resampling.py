@@ -132,6 +132,16 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         """Return the network of the edges that more than ``threshold`` of the replicates have."""
         return self.bootstrapped_.averaged(threshold)
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return what notebooks show: the averaged network, if there is one, or else the options."""
+        if "bootstrapped_" not in vars(self):
+            return dict(super()._repr_mimebundle_(**kwargs))
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _repr_html_(self) -> str:
+        """Return the averaged network for notebooks."""
+        return self.bootstrapped_._repr_html_()
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         learner = EvidenceMAP() if self.learner is None else self.learner

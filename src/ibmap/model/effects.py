@@ -11,6 +11,7 @@ import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine
+from ibmap.errors import DataError
 from ibmap.graph import Graph
 from ibmap.model.blanket_counts import BlanketCounts, blanket_counts
 from ibmap.model.layout import Layout
@@ -65,8 +66,8 @@ class EdgeEffects:
 NUMBERS = ("log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se")
 
 
-def edge_effects(engine: Engine, graph: Graph, *, errors: bool = True) -> EdgeEffects:
-    """Return the effects of all edges; their standard errors, which take longest, only if they are wanted.
+def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
+    """Return the effects of all edges.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def edge_effects(engine: Engine, graph: Graph, *, errors: bool = True) -> EdgeEf
         return unknown_effects(graph.n_edges)
     theta = fit_pseudo_likelihood(engine, layout, EFFECT_VARIANCE)
     counts = blanket_counts(engine, graph)
-    ends = [_End(layout, theta, v, one) for v, one in enumerate(counts)] if errors else []
+    ends = [_End(layout, theta, v, one) for v, one in enumerate(counts)]
     shares = [_shares(one) for one in counts]
     tables, pairs = layout.factors(theta), graph.pairs
     found = unknown_effects(graph.n_edges)
@@ -93,19 +94,36 @@ def edge_effects(engine: Engine, graph: Graph, *, errors: bool = True) -> EdgeEf
         alike = np.flatnonzero((layout.levels[pairs] == shape).all(axis=1))
         stacked = np.stack([tables[e] for e in alike.tolist()])
         margins = [np.stack([shares[v] for v in pairs[alike, side].tolist()]) for side in (0, 1)]
-        strength = cramers_v(stacked, *margins)
-        slope = slopes(stacked, *margins) if errors else ()
+        strength, slope = cramers_v(stacked, *margins), slopes(stacked, *margins)
         if shape == [2, 2]:
             ratios = found.log_odds_ratio[alike] = log_odds_ratio(stacked)
             strength = np.where(ratios < 0, -strength, strength)
         found.strength[alike] = strength
-        for e, one in zip(alike.tolist(), slope, strict=errors):
+        for e, one in zip(alike.tolist(), slope, strict=True):
             i, j = pairs[e].tolist()
             found.strength_se[e] = (ends[i].error(j, one) + ends[j].error(i, one.T)) / 2
             if shape == [2, 2]:
                 two = np.full((1, 1), 2.0)  # of a log odds ratio along the contrast, which has length one
                 found.log_odds_ratio_se[e] = (ends[i].error(j, two) + ends[j].error(i, two)) / 2
     return replace(found, tables=tuple(table.copy() for table in tables))
+
+
+def contrast_effects(engine: Engine, graph: Graph) -> list[tuple[Floats, Floats]]:
+    """Return the effects of every edge along the contrasts of its ends, and their standard errors."""
+    layout = Layout(graph, engine.schema.cardinalities)
+    if layout.size > MOST_PARAMETERS:
+        raise DataError(
+            f"the network has {layout.size:,} parameters, more than {MOST_PARAMETERS:,}: group levels, or "
+            "leave out columns"
+        )
+    theta = fit_pseudo_likelihood(engine, layout, EFFECT_VARIANCE)
+    ends = [_End(layout, theta, v, one) for v, one in enumerate(blanket_counts(engine, graph))]
+    codings = [contrasts(int(r)) for r in layout.levels]
+    out = []
+    for (i, j), table in zip(graph.pairs.tolist(), layout.factors(theta), strict=True):
+        errors = (ends[i].errors(j) + ends[j].errors(i).T) / 2
+        out.append((codings[i].T @ table @ codings[j], errors))
+    return out
 
 
 def effects_of(numbers: Sequence[Mapping[str, float]]) -> EdgeEffects | None:
@@ -172,6 +190,17 @@ class _End:
         turned = self._vectors.T @ whole @ self._basis
         curvature = np.maximum(np.outer(self._omega, self._mu), 0.0) + 4.0 / EFFECT_VARIANCE
         return float(np.sqrt((turned**2 / curvature).sum()))
+
+    def errors(self, neighbour: int) -> Floats:
+        """Return the standard errors of the effects of a neighbour, along all pairs of contrasts."""
+        k = self._neighbours.index(neighbour)
+        mine = slice(self._first[k], self._first[k + 1])
+        if len(self._inverse):
+            variances = np.diag(self._inverse).reshape(self._q, self._width)[:, mine]
+        else:
+            curvature = np.maximum(np.outer(self._omega, self._mu), 0.0) + 4.0 / EFFECT_VARIANCE
+            variances = self._vectors**2 @ (1 / curvature) @ (self._basis[mine] ** 2).T
+        return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
 
 
 def _inverse(design: Floats, n: Floats, means: Floats, c: Floats, shares: Floats, prior: Floats) -> Floats:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from ibmap.drawing.layouts import Layout, Place, places_of
 from ibmap.errors import RequestError
 from ibmap.exchange.network import Numbers, as_network
 from ibmap.graph import Graph
 from ibmap.metrics import compare_edges
 from ibmap.plots.labels import GAP, sides
-from ibmap.plots.layouts import Layout, Place, places_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -181,7 +181,7 @@ def _places(graph: Graph) -> list[list[float]] | None:
     """Return where each variable stands, in a square of side one; None where a drawing would be a tangle."""
     if graph.n_variables > DRAWN:
         return None
-    from ibmap.plots.layouts import places_of
+    from ibmap.drawing.layouts import places_of
 
     places = places_of(graph, "packed", seed=0)
     points = np.array([places[name] for name in graph.names], dtype=float).reshape(-1, 2)

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._text import counted
+from ibmap.drawing.html import summary_html, table_html
+from ibmap.drawing.svg import Line, network_svg, width_of
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
-from ibmap.results.learned import Learned, frame
+from ibmap.results.learned import STRONGEST, Learned, frame
 
 Ints = NDArray[np.int64]
 
@@ -43,6 +46,9 @@ class Bootstrapped:
 
         It lists every pair that is an edge of a replicate or of the network of the whole table.
         """
+        return frame(self._columns(), self.learned.backend)
+
+    def _columns(self) -> dict[str, Any]:
         n, names = self.learned.graph.n_variables, self.learned.graph.names
         own = self.learned.graph.pairs @ np.array([n, 1])
         drawn = self.pairs @ np.array([n, 1])
@@ -51,13 +57,24 @@ class Bootstrapped:
         hits[np.searchsorted(keys, drawn)] = self.hits
         order = np.argsort(-hits, kind="stable")
         keys, hits = keys[order], hits[order]
-        columns = {
+        return {
             "x": [names[i] for i in (keys // max(n, 1)).tolist()],
             "y": [names[j] for j in (keys % max(n, 1)).tolist()],
             "support": hits / self.n_replicates,
             "in_graph": np.isin(keys, own),
         }
-        return frame(columns, self.learned.backend)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the best supported pairs, and the averaged network."""
+        graph, found = self.averaged(), list(zip(*self._columns().values(), strict=True))
+        rows = [[x, y, f"{share:.2f}", "yes" if there else "no"] for x, y, share, there in found[:STRONGEST]]
+        table = table_html(["", "", "support", "whole table"], rows, len(found) - len(rows))
+        share = {(x, y): value for x, y, value, _ in found}
+        lines = {edge: Line(width_of(share[edge] ** 2)) for edge in graph.edges}
+        headline = (
+            f"{counted(graph.n_edges, 'edge')} in more than half of {self.n_replicates:,} resampled tables"
+        )
+        return summary_html(headline, [], table, network_svg(graph, lines))
 
     def averaged(self, threshold: float = 0.5) -> Graph:
         """Return the network of the edges that more than ``threshold`` of the replicates have.

@@ -3,12 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ibmap._text import counted, probability
 from ibmap._types import Floats, Ints
 from ibmap.data import Schema
+from ibmap.drawing.html import summary_html, table_html
+from ibmap.drawing.svg import ACCENT, UNSIGNED, WRONG, Line, network_svg, width_of
 from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
 from ibmap.model.effects import NUMBERS, EdgeEffects, edge_effects
@@ -16,6 +20,7 @@ from ibmap.results.doubts import untested
 from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
 
+STRONGEST = 8  #: edges that a notebook shows
 CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could stand in
 
 
@@ -243,6 +248,32 @@ class Learned:
             lines.insert(4, f"  score        {self.score:.6f}")
         lines += [f"  warning      {words}" for words in self.warnings]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the strongest edges, and a picture."""
+        found, n_edges = self.edge_table.first(STRONGEST, 0), self.graph.n_edges
+        rows = [
+            [x, y, "" if isnan(xy) else probability((xy + yx) / 2), self.effect_in_short[x, y]]
+            for x, y, xy, yx in found
+        ]
+        table = table_html(
+            ["", "", "posterior" if self.score is not None else "", ""], rows, n_edges - len(rows)
+        )
+        edges, names = counted(n_edges, "edge"), counted(self.graph.n_variables, "variable")
+        headline = f"{edges} among {names}, learned from {counted(self.n_rows, 'row')} by {self.learner}"
+        return summary_html(headline, self.warnings, table, network_svg(self.graph, self._lines()))
+
+    def _lines(self) -> dict[tuple[str, str], Line]:
+        """Return how edges are drawn: as wide as they are strong, in the colour of their sign."""
+        if self.effects is None:
+            return {}
+        ratios, strengths = self.effects.log_odds_ratio.tolist(), self.effects.strength.tolist()
+        return {
+            edge: Line(
+                width_of(0.0 if isnan(v) else v), UNSIGNED if isnan(r) else ACCENT if r >= 0 else WRONG
+            )
+            for edge, r, v in zip(self.graph.edges, ratios, strengths, strict=True)
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form of the command line."""

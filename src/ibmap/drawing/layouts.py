@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ibmap.drawing import Drawn
+from ibmap.drawing.stress import path_lengths, stress_layout
 from ibmap.errors import RequestError
-from ibmap.graph import Graph
-from ibmap.plots.stress import path_lengths, stress_layout
 
 Place = Mapping[str, Sequence[float]]
 Layout = str | Place | Callable[[Any], Place]
@@ -17,7 +17,7 @@ LAYOUTS = ("packed", "spring", "circular", "kamada_kawai", "shell")  #: and all 
 LARGE = 300  #: components of more variables are drawn by springs, which are faster
 
 
-def places_of(graph: Graph, layout: Layout, seed: int) -> Place:
+def places_of(graph: Drawn, layout: Layout, seed: int) -> Place:
     """Return where each variable stands, by the name of a layout, a mapping, or a function."""
     if isinstance(layout, Mapping):
         if missing := [name for name in graph.names if name not in layout]:
@@ -40,11 +40,12 @@ def places_of(graph: Graph, layout: Layout, seed: int) -> Place:
         raise RequestError(f"the layout {layout!r} does not do for this network: {words}") from None
 
 
-def packed(graph: Graph, seed: int) -> Place:
+def packed(graph: Drawn, seed: int) -> Place:
     """Lay out every connected part by itself, the largest first, side by side; lone variables below.
 
     Examples
     --------
+    >>> from ibmap import Graph
     >>> places = packed(Graph("abc", [("a", "b")]), 0)
     >>> places["c"][1] < places["a"][1]
     True
@@ -69,7 +70,7 @@ def packed(graph: Graph, seed: int) -> Place:
     return places
 
 
-def _parts(graph: Graph) -> list[list[int]]:
+def _parts(graph: Drawn) -> list[list[int]]:
     """Return the connected parts."""
     parts: list[list[int]] = []
     seen = np.zeros(graph.n_variables, bool)
@@ -81,7 +82,7 @@ def _parts(graph: Graph) -> list[list[int]]:
     return parts
 
 
-def _within(graph: Graph, part: list[int], seed: int) -> list[list[float]]:
+def _within(graph: Drawn, part: list[int], seed: int) -> list[list[float]]:
     """Lay out one connected part between -1 and 1."""
     if len(part) <= LARGE:
         places = stress_layout(path_lengths(graph.adjacency[np.ix_(part, part)]))

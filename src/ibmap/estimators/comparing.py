@@ -1,0 +1,102 @@
+"""Two groups, compared: from any two tables, or one with a column that tells them apart."""
+
+from typing import Any
+
+from sklearn.base import clone
+
+from ibmap._random import RandomState
+from ibmap.data import CategoricalData, load
+from ibmap.engines import Engine
+from ibmap.errors import RequestError
+from ibmap.estimators.base import StructureLearner
+from ibmap.estimators.scored import EvidenceMAP
+from ibmap.learners.comparing import Groups, compare_groups, same_levels, split_by
+from ibmap.results.comparison import Comparison
+from ibmap.results.learned import Learned
+
+
+def compare(
+    first: Any,
+    second: Any = None,
+    learner: StructureLearner | None = None,
+    *,
+    by: str | None = None,
+    labels: tuple[str, str] | None = None,
+    n_permutations: int = 500,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Tell which edges differ between two groups, by a permutation test.
+
+    Parameters
+    ----------
+    first, second : table
+        Two tables with the same columns; or one, and ``by``.
+    learner : StructureLearner or None
+        What learns; it is copied, never changed. None is :class:`EvidenceMAP`, which looks for no directed
+        graphs here (view="undirected"), as most of the time would go there. Its options tell how the
+        tables are read; continuous columns of both are cut at the edges of the first.
+    by : str or None
+        The column, with two values, that tells the groups of one table apart.
+    labels : pair of str, optional
+        What the groups are called.
+    n_permutations : int
+        How often the rows are distributed anew over groups of the same sizes.
+    random_state : int, Generator or None
+        The seed. The result does not depend on ``n_jobs``.
+    n_jobs : int or None
+        Permutations at a time; None is one, -1 as many as there are cores.
+
+    Returns
+    -------
+    Comparison
+        Print it, or look at its ``frame``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> young, smokes = rng.integers(2, size=(2, 600))
+    >>> coughs = np.where(young == 1, rng.integers(2, size=600), smokes ^ (rng.random(600) < 0.1))
+    >>> table = {"young": young, "smokes": smokes, "coughs": coughs}
+    >>> found = compare(table, by="young", n_permutations=50, random_state=0)
+    >>> found.labels, found.edges, found.different.tolist()
+    (('young=0', 'young=1'), (('smokes', 'coughs'),), [True])
+    """
+    learner = EvidenceMAP() if learner is None else learner
+    if not isinstance(learner, StructureLearner):
+        raise RequestError(f"learner must be one of ibmap's learners, such as EvidenceMAP(), not {learner!r}")
+    groups, named = _groups(learner, first, second, by)
+
+    def learn(engine: Engine) -> Learned:
+        copy: Any = clone(learner)
+        if isinstance(copy, EvidenceMAP) and copy.view is None:
+            copy.view = "undirected"
+        if hasattr(copy, "checkpoint"):
+            copy.checkpoint = None  # a file holds one search
+        return copy._learn(engine)  # type: ignore[no-any-return]
+
+    return compare_groups(
+        groups,
+        learn,
+        labels=named if labels is None else (str(labels[0]), str(labels[1])),
+        n_permutations=n_permutations,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def _groups(
+    learner: StructureLearner, first: Any, second: Any, by: str | None
+) -> tuple[Groups, tuple[str, str]]:
+    """Return both groups, with the same levels, and what they are called."""
+    if (second is None) == (by is None):
+        raise RequestError("compare takes two tables, or one and by=, the column that tells its groups apart")
+
+    def loaded(table: Any, bins: Any) -> CategoricalData:
+        return load(table, missing=learner.missing, discretize=learner.discretize, bins=bins)
+
+    mine = loaded(first, learner.bins)
+    if by is not None:
+        return split_by(mine, by)
+    return same_levels(mine, loaded(second, dict(mine.bin_edges) or learner.bins)), ("first", "second")

@@ -1,0 +1,260 @@
+"""Do two groups have the same network? Rows are distributed anew, many times, to see what chance does."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from ibmap._parallel import in_order, n_threads
+from ibmap._random import RandomState, generator
+from ibmap._text import listing
+from ibmap._types import Floats, Ints
+from ibmap.data import CategoricalData
+from ibmap.engines import Engine, as_engine
+from ibmap.errors import DataError, RequestError
+from ibmap.graph import Graph
+from ibmap.model.effects import contrast_effects
+from ibmap.model.strength import cramers_v, log_odds_ratio
+from ibmap.results.comparison import Comparison, Judged
+from ibmap.results.learned import Learned
+from ibmap.scores.large_model import contrasts
+
+CLOSE = 1e-9  #: rounding must not decide whether a permutation differs as much
+TINY = 1e-300
+Groups = tuple[CategoricalData, CategoricalData]
+
+
+def compare_groups(
+    groups: Groups,
+    learn: Callable[[Engine], Learned],
+    *,
+    labels: tuple[str, str] = ("A", "B"),
+    n_permutations: int = 500,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    advance: Callable[[int, int], object] | None = None,
+) -> Comparison:
+    """Learn a network of each group, and judge their differences by a permutation test.
+
+    The effects of the edges of either network are fitted in both groups, and compared in standard errors. If
+    the groups are alike, it does not matter which row belongs to which: the same is done, from learning on,
+    with groups of the same sizes whose rows are drawn from all. An edge that was chosen because it happened
+    to be strong in one group is thus compared with others that were. As differences are measured in standard
+    errors, it matters little whether the groups differ in other respects, such as the shares of
+    their levels (Chung and Romano 2013).
+
+    Parameters
+    ----------
+    groups : pair of CategoricalData
+        Two tables with the same variables and the same levels (:func:`same_levels` makes them so).
+    learn : callable
+        A learner: from an engine to what it has learned.
+    labels : pair of str
+        What the groups are called.
+    n_permutations : int
+        How often rows are distributed anew; p-values are never below 1 / (n_permutations + 1).
+    random_state : int, Generator or None
+        The seed. The result does not depend on ``n_jobs``.
+    n_jobs : int or None
+        Permutations at a time; None is one, -1 as many as there are cores.
+    advance : callable or None
+        Called with the number of permutations that are done, and of all, when another one is.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> from ibmap.learners import evidence_map
+    >>> one = load({"a": [0, 0, 1, 1] * 30, "b": [0, 0, 1, 1] * 30})
+    >>> two = load({"a": [0, 0, 1, 1] * 30, "b": [0, 1, 0, 1] * 30})
+    >>> found = compare_groups((one, two), evidence_map, n_permutations=50, random_state=0)
+    >>> found.edges, bool(found.different[0])
+    ((('a', 'b'),), True)
+    """
+    if not isinstance(n_permutations, int | np.integer) or n_permutations < 1:
+        raise RequestError(f"n_permutations must be 1 or more, a whole number, not {n_permutations!r}")
+    n_first = groups[0].n_rows
+    if not n_first or not groups[1].n_rows:
+        raise DataError(f"the group {labels[0] if not n_first else labels[1]!r} has no rows")
+    codes = np.concatenate([group.codes for group in groups], axis=1)
+    over = Event()
+
+    def permuted(_: int, rng: np.random.Generator) -> dict[tuple[int, int], float]:
+        if over.is_set():
+            raise KeyboardInterrupt
+        rows = rng.permutation(codes.shape[1])
+        first, second = (_rows_of(groups[0], codes, part) for part in (rows[:n_first], rows[n_first:]))
+        return _measured((first, second), learn)[1]
+
+    learned, observed = _measured(groups, learn)
+    seeds, chance = generator(random_state).spawn(int(n_permutations)), []
+    for one in in_order(permuted, seeds, min(n_threads(n_jobs), n_permutations), stop=over.set):
+        chance.append(one)
+        if advance:
+            advance(len(chance), int(n_permutations))
+    margins = [_shares(row, len(levels)) for row, levels in zip(codes, groups[0].levels, strict=True)]
+    shown = (learned[0].with_effects(groups[0]), learned[1].with_effects(groups[1]))
+    return _judged(labels, shown, difference(groups, _union_of(learned), margins), observed, chance)
+
+
+def _measured(
+    groups: Groups, learn: Callable[[Engine], Learned]
+) -> tuple[tuple[Learned, Learned], dict[tuple[int, int], float]]:
+    """Return the networks of both groups, and how far they differ in every edge of either."""
+    first, second = (learn(as_engine(group)) for group in groups)
+    union = _union_of((first, second))
+    values = deviations(groups, union).tolist()
+    return (first, second), {
+        (i, j): value for (i, j), value in zip(union.pairs.tolist(), values, strict=True)
+    }
+
+
+def _union_of(learned: tuple[Learned, Learned]) -> Graph:
+    return Graph(learned[0].graph.names, {edge for one in learned for edge in one.graph.edges})
+
+
+def deviations(groups: Sequence[CategoricalData], graph: Graph) -> Floats:
+    """Return how far two groups differ in every edge, in standard errors.
+
+    The squared differences of the effects along the contrasts of both ends, each over its variance, are added
+    up. As a chi-square with so many degrees of freedom that is as rare as some distance of a normal variable
+    from zero, which is returned: edges with many levels and edges with few can be compared.
+    """
+    from scipy.special import chdtrc, ndtri
+
+    first, second = (contrast_effects(as_engine(group), graph) for group in groups)
+    squares, freedom = np.zeros(graph.n_edges), np.ones(graph.n_edges)
+    for e, ((mine, its), (yours, their)) in enumerate(zip(first, second, strict=True)):
+        squares[e] = ((yours - mine) ** 2 / np.maximum(its**2 + their**2, TINY)).sum()
+        freedom[e] = max(mine.size, 1)
+    return np.asarray(-ndtri(np.maximum(chdtrc(freedom, squares), TINY) / 2))
+
+
+def difference(groups: Groups, graph: Graph, margins: Sequence[Floats]) -> Floats:
+    """Return Cramér's V of the ratio of the odds ratios of every edge; of binary variables with a sign."""
+    first, second = (contrast_effects(as_engine(group), graph) for group in groups)
+    codings = [contrasts(len(margin)) for margin in margins]
+    out = np.zeros(graph.n_edges)
+    for e, (i, j) in enumerate(graph.pairs.tolist()):
+        table = codings[i] @ (second[e][0] - first[e][0]) @ codings[j].T
+        if min(table.shape) < 2:
+            continue
+        out[e] = cramers_v(table, margins[i], margins[j])
+        if table.shape == (2, 2) and log_odds_ratio(table) < 0:
+            out[e] *= -1.0
+    return out
+
+
+def _judged(
+    labels: tuple[str, str],
+    learned: tuple[Learned, Learned],
+    difference: Floats,
+    observed: Mapping[tuple[int, int], float],
+    chance: Sequence[Mapping[tuple[int, int], float]],
+) -> Comparison:
+    """Compare what was seen with what chance does; an edge that a permutation lacks differs by 0."""
+    pairs, values = sorted(observed), np.array([observed[pair] for pair in sorted(observed)])
+    by_edge = np.array([[one.get(pair, 0.0) for pair in pairs] for one in chance]).reshape(len(chance), -1)
+    largest = np.array([max(one.values(), default=0.0) for one in chance])
+    overall = np.array([sum(value**2 for value in one.values()) for one in chance])
+    top, total, seen = values.max(initial=0.0), float((values**2).sum()), values - CLOSE
+
+    def share(hits: Any) -> Any:
+        return (1 + hits.sum(axis=0)) / (1 + len(chance))
+
+    return Comparison(
+        labels,
+        learned,
+        np.array(pairs, np.int64).reshape(-1, 2),
+        difference,
+        values,
+        share(by_edge >= seen),
+        share(largest[:, None] >= seen),
+        Judged(float(top), float(share(largest >= top - CLOSE))),
+        Judged(total, float(share(overall >= total - CLOSE))),
+        len(chance),
+    )
+
+
+def _shares(codes: Any, n_levels: int) -> Floats:
+    seen = np.bincount(codes[codes >= 0], minlength=n_levels) + 0.5
+    return np.asarray(seen / seen.sum())
+
+
+def _rows_of(like: CategoricalData, codes: Any, rows: Ints) -> CategoricalData:
+    """Return some rows of all, with the names and the levels of a table."""
+    return CategoricalData(
+        np.ascontiguousarray(codes[:, rows]), like.names, like.levels, like.bin_edges, like.backend
+    )
+
+
+def split_by(data: CategoricalData, name: str) -> tuple[Groups, tuple[str, str]]:
+    """Return the two groups that a variable tells apart, without it, and what they are called.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> (men, women), labels = split_by(load({"sex": list("mfm"), "a": [0, 1, 1], "b": [1, 0, 0]}), "sex")
+    >>> labels, men.n_rows, women.names
+    (('sex=f', 'sex=m'), 1, ('a', 'b'))
+    """
+    v = data.index(name)
+    present = np.unique(data.codes[v][data.codes[v] >= 0]).tolist()
+    if len(present) != 2:
+        values = listing([str(data.levels[v][k]) for k in present], at_most=3)
+        raise RequestError(
+            f"{name!r} must have two values to tell two groups apart, not {len(present)}: {values}"
+        )
+    others = [i for i in range(data.n_variables) if i != v]
+    rest = CategoricalData(
+        data.codes[others],
+        tuple(data.names[i] for i in others),
+        tuple(data.levels[i] for i in others),
+        {key: value for key, value in data.bin_edges.items() if key != name},
+        data.backend,
+    )
+    first, second = (_rows_of(rest, rest.codes, np.flatnonzero(data.codes[v] == k)) for k in present)
+    one, other = (f"{name}={data.levels[v][k]}" for k in present)
+    return (first, second), (one, other)
+
+
+def same_levels(first: CategoricalData, second: CategoricalData) -> Groups:
+    """Return two tables of the same variables so that levels that only one of them has are levels of both.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> one, two = same_levels(load({"a": [1, 2], "b": [0, 1]}), load({"b": [1, 1], "a": [3, 1]}))
+    >>> two.names, two.levels, two.codes.tolist()
+    (('a', 'b'), ((1, 2, 3), (0, 1)), [[2, 0], [1, 1]])
+    """
+    for mine, other, which in ((first, second, "second"), (second, first, "first")):
+        if missing := sorted(set(mine.names) - set(other.names)):
+            raise DataError(f"the {which} table has no column {listing(missing)}: both must have the same")
+    order = [second.index(name) for name in first.names]
+    levels = tuple(_union(mine, second.levels[i]) for mine, i in zip(first.levels, order, strict=True))
+    return (
+        _recoded(first, list(range(first.n_variables)), first, levels),
+        _recoded(second, order, first, levels),
+    )
+
+
+def _union(first: tuple[Hashable, ...], second: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    """Return the labels of both, in order if they have one, those of missing values last."""
+    every = [label for label in dict.fromkeys((*first, *second)) if label is not None]
+    if set(second) - set(first):
+        try:
+            every.sort()  # type: ignore[call-arg]
+        except TypeError:
+            every.sort(key=str)
+    return (*every, None) if None in (*first, *second) else tuple(every)
+
+
+def _recoded(
+    data: CategoricalData, order: list[int], like: CategoricalData, levels: tuple[tuple[Hashable, ...], ...]
+) -> CategoricalData:
+    codes = np.empty((len(order), data.n_rows), np.int32)
+    for row, i, labels in zip(codes, order, levels, strict=True):
+        place = {label: k for k, label in enumerate(labels)}
+        row[:] = np.array([*(place[label] for label in data.levels[i]), -1])[data.codes[i]]
+    return CategoricalData(codes, like.names, levels, like.bin_edges, like.backend)

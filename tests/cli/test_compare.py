@@ -1,0 +1,59 @@
+"""``ibmap compare``: two files, or one and a column."""
+
+import json
+from datetime import date
+
+import polars as pl
+import pytest
+
+from tests.learners.test_comparing import smokers
+
+
+@pytest.fixture
+def tables(tmp_path):
+    women, men = (pl.DataFrame(smokers(400, strength, seed)) for seed, strength in ((1, 0.0), (2, 0.6)))
+    women.write_csv(tmp_path / "women.csv")
+    men.write_csv(tmp_path / "men.csv")
+    both = [frame.with_columns(pl.lit(sex).alias("sex")) for frame, sex in ((women, "f"), (men, "m"))]
+    pl.concat(both).write_csv(tmp_path / "all.csv")
+    return tmp_path
+
+
+def test_two_files_or_one_say_the_same(ibmap, tables):
+    two = ibmap("compare", tables / "women.csv", tables / "men.csv", "--permutations", 39, "--json")
+    one = ibmap("compare", tables / "all.csv", "--by", "sex", "--permutations", 39, "--json")
+    first, second = json.loads(two.out), json.loads(one.out)
+    assert first["edges"] == second["edges"]
+    assert first["edges"][0]["p_adjusted"] == 0.025
+    assert (first["labels"], second["labels"]) == (["women.csv", "men.csv"], ["sex=f", "sex=m"])
+
+
+def test_screen_and_files(ibmap, tables):
+    out = tables / "out"
+    ran = ibmap("compare", tables / "women.csv", tables / "men.csv", "--permutations", 19, "--out", out)
+    assert "women.csv (400 rows) has 1 edge, men.csv (400 rows) has 3; 1 of them is the same" in ran.out
+    assert "smokes - coughs" in ran.out
+    assert {path.name for path in out.iterdir()} == {
+        *("comparison.json", "differences.csv", "comparison.html", "comparison.svg")
+    }
+    assert pl.read_csv(out / "differences.csv")["x"][0] == "smokes"
+    assert (out / "comparison.svg").read_text().startswith("<svg")
+    assert ibmap("compare", tables / "women.csv", tables / "men.csv", "--out", out).refuses("--force")
+
+
+def test_columns_may_be_chosen(ibmap, tables):
+    ran = ibmap("compare", tables / "all.csv", tables / "men.csv", "--permutations", 5)
+    assert ran.refuses("has no column 'sex'", "--only")
+    ran = ibmap("compare", tables / "all.csv", tables / "men.csv", "--drop", "sex", "--permutations", 5)
+    assert ran.code == 0
+    ran = ibmap("compare", tables / "men.csv", tables / "all.csv", "--permutations", 5)
+    assert ran.refuses("has more columns: 'sex'")
+
+
+def test_bad_input(ibmap, tables):
+    assert ibmap("compare", tables / "men.csv").refuses("--by")
+    assert ibmap("compare", tables / "all.csv", "--by", "size").refuses("there is no variable 'size'")
+    men = pl.read_csv(tables / "men.csv")
+    men.with_columns(pl.lit(date(2020, 1, 1)).alias("tea")).write_parquet(tables / "odd.parquet")
+    ran = ibmap("compare", tables / "men.csv", tables / "odd.parquet")
+    assert ran.refuses("the columns of", "are of other types: 'tea (Boolean and Date)'")
