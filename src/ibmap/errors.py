@@ -13,6 +13,10 @@ class DataError(IbmapError):
     """The table cannot be used as it is: unreadable, empty, ragged, missing values, continuous columns."""
 
 
+class ContinuousError(DataError):
+    """Columns are continuous, and nobody said how to read them."""
+
+
 class UnknownVariableError(IbmapError, KeyError):
     """A variable was named that the table or the graph does not have."""
 

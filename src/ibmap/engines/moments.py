@@ -1,6 +1,6 @@
 """The engine of continuous variables: sums of products, which add up over partitions of the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,12 @@ from ibmap.engines.engine import EngineBase
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
 from ibmap.errors import RequestError
+
+#: what those are told who want to count
+COUNTS_NOTHING = (
+    "these variables are numbers, and this needs levels to count: cut them (discretize='quantile'), or use "
+    "evidence-map, ibmap-hc, gsmn or hhc-mn with the test 'gaussian'"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +82,7 @@ class MomentsEngine(EngineBase):
 
     def tables(self, questions: Questions) -> Tables:
         """Refuse: there are no levels to count."""
-        raise RequestError("these variables are continuous: use the test GaussianTest() or FisherZTest()")
+        raise RequestError(COUNTS_NOTHING)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MomentsEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice."""
@@ -84,7 +90,7 @@ class MomentsEngine(EngineBase):
 
         rows = drawn_rows(rng, self.schema.n_rows, share)
         data = self.data
-        return MomentsEngine(NumericData(data.values[:, rows], data.names, data.columns, data.backend))
+        return MomentsEngine(replace(data, values=data.values[:, rows]))
 
 
 def gaussian_moments(engine: Any) -> Moments:
@@ -92,7 +98,7 @@ def gaussian_moments(engine: Any) -> Moments:
     found = getattr(engine, "gaussian_moments", None)
     if not isinstance(found, Moments):
         raise RequestError(
-            "Gaussian tests and scores need continuous variables: read the table with load_numbers, or use "
-            "the test 'bayesian' on categories"
+            "Gaussian tests and scores need numbers, and these variables are categories: pass "
+            "columns='values' or 'ranks' (of load_numbers), or use another test or score"
         )
     return found

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ibmap._types import Floats, Ints
 from ibmap.data.schema import CONTINUOUS
 from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.engines.moments import COUNTS_NOTHING
 from ibmap.engines.questions import subset_batches
 from ibmap.errors import RequestError
 
@@ -135,10 +136,7 @@ class TableTest(Parameters):
 def require_levels(engine: Engine) -> None:
     """Refuse an engine of continuous variables: there is nothing to count."""
     if CONTINUOUS in engine.schema.kinds:
-        raise RequestError(
-            "these variables are continuous: cut them into bins, or use GaussianTest(), FisherZTest() or "
-            "GaussianScore()"
-        )
+        raise RequestError(COUNTS_NOTHING)
 
 
 class BoundTableTest:
