@@ -29,7 +29,7 @@ def explain(
 ) -> None:
     """Explain an edge, or the lack of one: words first, numbers after."""
     startup.import_numba()
-    from ibmap.results.explanation import explain as explained
+    from ibmap.results.explaining import explain as explained
     from ibmap.results.result_file import read_result
 
     known = read_result(result)

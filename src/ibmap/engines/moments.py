@@ -70,7 +70,7 @@ class MomentsEngine(EngineBase):
     """
 
     def __init__(self, data: NumericData) -> None:
-        self.data, self.schema = data, data.schema
+        self.data, self.schema, self.columns = data, data.schema, data.columns
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MomentsEngine, (self.data,)

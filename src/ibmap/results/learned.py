@@ -11,7 +11,7 @@ from ibmap._types import Floats, Ints
 from ibmap.data import Schema
 from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
-from ibmap.model.effects import NUMBERS, EdgeEffects, edge_effects
+from ibmap.model.effects import Effects, effects_in
 from ibmap.results.edges import EdgeTable, edge_table
 from ibmap.results.provenance import Provenance
 
@@ -68,7 +68,7 @@ class Learned:
     rivals : mapping or None
         By edge, who could stand in for it: (the end that stays, who would come, with which probability if the
         edge were not there); None for learners that do not compare.
-    effects : EdgeEffects or None
+    effects : EdgeEffects, PartialCorrelations or None
         Strength and sign of every edge, in the order of ``graph.pairs``; see :meth:`with_effects`.
     """
 
@@ -92,7 +92,7 @@ class Learned:
     rivals: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]] | None = field(
         default=None, repr=False
     )
-    effects: EdgeEffects | None = field(default=None, repr=False)
+    effects: Effects | None = field(default=None, repr=False)
 
     @property
     def learner(self) -> str:
@@ -155,7 +155,7 @@ class Learned:
 
     def with_effects(self, data: Source) -> "Learned":
         """Return the same with the strength and the sign of every edge, from the table or its engine."""
-        return replace(self, effects=edge_effects(as_engine(data), self.graph))
+        return replace(self, effects=effects_in(as_engine(data), self.graph))
 
     @cached_property
     def effect_in_short(self) -> dict[tuple[str, str], str]:
@@ -191,7 +191,7 @@ class Learned:
         table, n = self.edge_table, self.graph.n_variables
         edges, rows = self.graph.pairs, table.pairs[: table.n_edges]
         place = np.searchsorted(edges @ [n, 1], rows @ [n, 1])
-        columns = {name: np.full(len(table), np.nan) for name in NUMBERS}
+        columns = {name: np.full(len(table), np.nan) for name in self.effects.columns}
         for name, column in columns.items():
             column[: table.n_edges] = getattr(self.effects, name)[place]
         return columns
