@@ -68,6 +68,8 @@ def as_learned(result: Path, given: options.TableOptions) -> options.TableOption
     about = {name: read_result(file).content["data"].get(name) for name in HOW}
     usual = {option.name: option.default for option in fields(options.TableOptions)}
     chosen = {name: getattr(given, name) for name in usual if getattr(given, name) != usual[name]}
+    if "discretize" in chosen or "bins" in chosen:  # numbers that were taken as they are can be cut now
+        about["columns"] = None
     known = {name: value for name, value in about.items() if value is not None}
     return options.TableOptions(**{**known, **chosen})
 

@@ -19,8 +19,9 @@ class Choice(NamedTuple):
     """How a table can be read, and why."""
 
     columns: str  #: "categories" (:func:`ibmap.load`), "values" or "ranks" (``load_numbers``)
-    discretize: str | None  #: how numbers must be cut, to be categories
     why: str  #: in words
+    discretize: str | None = None  #: how numbers must be cut, to be categories
+    bins: int | None = None
 
 
 def choose_columns(
@@ -31,7 +32,7 @@ def choose_columns(
     A column is continuous if it holds numbers with fractions, or more than 20 different ones. Without any
     such column all are categories. If all columns hold numbers, their values are taken as they are. Of both
     kinds, all are taken by their ranks; where a column has more than two levels without an order, which have
-    no ranks, the numbers are cut at quantiles instead.
+    no ranks, the numbers are cut at their quartiles instead.
 
     Parameters
     ----------
@@ -50,19 +51,19 @@ def choose_columns(
     columns = read(source, drop, only).as_columns()
     found = [column.name for column in columns if is_continuous(column)]
     if not found:
-        return Choice("categories", None, "no column is continuous: all are taken as categories")
+        return Choice("categories", "no column is continuous: all are taken as categories")
     words = [column.name for column in columns if isinstance(column, Coded)]
     numbers = f"{listing(found)} {'is' if len(found) == 1 else 'are'} continuous"
     if not words:
-        return Choice("values", None, f"{numbers}, all columns hold numbers: they are taken as they are")
+        return Choice("values", f"{numbers}, all columns hold numbers: they are taken as they are")
     loose = [column.name for column in columns if not has_order(column)]
     if not loose:
         hold = "holds" if len(words) == 1 else "hold"
         why = f"{numbers}, {listing(words)} {hold} no numbers: all columns are taken by their ranks"
-        return Choice("ranks", None, why)
+        return Choice("ranks", why)
     have = "has" if len(loose) == 1 else "have"
-    why = f"{numbers}, {listing(loose)} {have} levels without an order: numbers are cut at their quantiles"
-    return Choice("categories", "quantile", why)
+    why = f"{numbers}, {listing(loose)} {have} levels without an order: numbers are cut at their quartiles"
+    return Choice("categories", why, "quantile", 4)
 
 
 def is_continuous(column: Column) -> bool:

@@ -47,7 +47,7 @@ def apply_policy(columns: list[Column], policy: str, policies: Sequence[str] = P
         more = f" and {len(counted) - 5} more columns" if len(counted) > 5 else ""
         raise DataError(
             f"missing values (NaN, null or empty cells) in {', '.join(counted[:5])}{more}: "
-            f"pass missing={one_of(policies[1:])}"
+            f"pass missing={one_of(policies[1:])}{', which leaves out these rows' * (len(policies) == 2)}"
         )
     if policy == "drop":
         keep = ~np.logical_or.reduce(list(absent.values()))

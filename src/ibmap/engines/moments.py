@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._types import Floats
+from ibmap._types import Bools, Floats, Ints
 from ibmap.data.numbers import NumericData
 from ibmap.engines.engine import EngineBase
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
 from ibmap.errors import RequestError
+
+TINY = 1e-9  #: a share of a variance that is not told from nothing
 
 #: what those are told who want to count
 COUNTS_NOTHING = (
@@ -43,11 +45,16 @@ class Moments:
         return Moments(n, self.mean + apart * (other.n_rows / n), self.scatter + other.scatter + between)
 
     @cached_property
+    def is_constant(self) -> Bools:
+        """Which variables do not vary, beyond rounding."""
+        spread = np.sqrt(np.diagonal(self.scatter))
+        return np.asarray(spread <= 1e-12 * np.maximum(np.abs(self.mean) * np.sqrt(self.n_rows), 1e-300))
+
+    @cached_property
     def correlation(self) -> Floats:
         """The correlations; a constant is correlated with nothing."""
         spread = np.sqrt(np.diagonal(self.scatter))
-        tiny = spread <= 1e-12 * np.maximum(np.abs(self.mean) * np.sqrt(self.n_rows), 1e-300)
-        scale = np.where(tiny, 0.0, 1 / np.where(tiny, 1.0, spread))
+        scale = np.where(self.is_constant, 0.0, 1 / np.where(self.is_constant, 1.0, spread))
         found = np.clip(self.scatter * np.outer(scale, scale), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
         return np.asarray(found)
@@ -79,6 +86,35 @@ class MomentsEngine(EngineBase):
     def gaussian_moments(self) -> Moments:
         """Number of rows, means and sums of products of all variables."""
         return moments_of(self.data.values.T)
+
+    def log_left_out(self, x: int, given: Ints) -> float:
+        """Return how well others predict a variable: the sum of log densities, in standard deviations.
+
+        Each row is predicted by a linear regression on the other rows: Student's t, with n - k - 2 degrees
+        of freedom for k given variables.
+        """
+        from scipy.special import gammaln
+
+        n, free = self.schema.n_rows, self.schema.n_rows - len(given) - 2
+        if free < 1:
+            name = self.schema.names[x]
+            raise RequestError(f"{n} rows are too few to predict {name!r} from {len(given)} neighbours")
+        rows = self._standard[:, [x, *given]]
+        basis, scales, _ = np.linalg.svd(np.column_stack([np.ones(n), rows[:, 1:]]), full_matrices=False)
+        basis = basis[:, scales > 1e-7 * scales[0]]
+        left = rows[:, 0] - basis @ (basis.T @ rows[:, 0])
+        kept = np.maximum(1.0 - (basis**2).sum(axis=1), TINY)  # one less the leverage of each row
+        spread = np.maximum((left**2).sum() - left**2 / kept, TINY) / free
+        z2 = left**2 / (kept * spread)
+        constant = gammaln((free + 1) / 2) - gammaln(free / 2) - np.log(free * np.pi) / 2
+        return float((constant - (np.log(spread / kept) + (free + 1) * np.log1p(z2 / free)) / 2).sum())
+
+    @cached_property
+    def _standard(self) -> Floats:
+        """The rows, each variable with mean 0 and variance 1; a constant is 0."""
+        values, moments = self.data.values.T - self.gaussian_moments.mean, self.gaussian_moments
+        spread = np.sqrt(np.diagonal(moments.scatter) / max(moments.n_rows, 1))
+        return np.asarray(values / np.where(moments.is_constant, np.inf, spread))
 
     def tables(self, questions: Questions) -> Tables:
         """Refuse: there are no levels to count."""

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
-from ibmap.data.schema import CONTINUOUS
 from ibmap.engines import Engine, Questions, Tables, ask
 from ibmap.engines.moments import COUNTS_NOTHING
 from ibmap.engines.questions import subset_batches
@@ -135,7 +134,7 @@ class TableTest(Parameters):
 
 def require_levels(engine: Engine) -> None:
     """Refuse an engine of continuous variables: there is nothing to count."""
-    if CONTINUOUS in engine.schema.kinds:
+    if engine.schema.is_continuous:
         raise RequestError(COUNTS_NOTHING)
 
 

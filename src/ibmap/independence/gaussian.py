@@ -184,6 +184,12 @@ def partial_correlations(correlation: Floats, x: int, ys: Ints, given: Ints) -> 
     return np.asarray(np.where(known, np.clip(left / scale, -1.0, 1.0), 0.0))
 
 
+def partial_correlation(engine: Engine, x: int, y: int, given: Ints) -> float:
+    """Return the correlation of two continuous variables given others."""
+    ys, others = np.array([y]), np.asarray(given, np.int64)
+    return float(partial_correlations(gaussian_moments(engine).correlation, x, ys, others)[0])
+
+
 def inverse_of(matrices: Floats) -> Floats:
     """Return inverses of correlation matrices; of singular ones, those of matrices next to them."""
     size = matrices.shape[-1]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ibmap._text import first_few
 from ibmap._types import Ints
-from ibmap.data.schema import CONTINUOUS, Schema
+from ibmap.data.schema import Schema
 from ibmap.engines import Source, as_engine
 from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
@@ -64,11 +64,11 @@ def evidence_map(
     if view not in (None, *VIEWS):
         raise RequestError(f"view must be 'undirected', 'directed' or None, not {view!r}")
     counting = as_engine(data, engine)
-    usual = GaussianScore() if CONTINUOUS in counting.schema.kinds else AdaptiveScore()
+    usual = GaussianScore() if counting.schema.is_continuous else AdaptiveScore()
     by = chosen_score(score, expected_neighbours, prior, usual)
     look_at_levels(counting.schema, required or ())
     how = Swaps() if search is None else as_search(search)
-    said: dict[str, Any] = {} if score is None else {"score": by.name}
+    said: dict[str, Any] = {} if score is None and isinstance(by, AdaptiveScore) else {"score": by.name}
     said |= {} if search is None else {"search": how.name}
     said |= {} if view is None else {"view": view}
     said |= {} if expected_neighbours is None else {"expected_neighbours": expected_neighbours}

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ibmap._types import Floats, Ints
-from ibmap.data.schema import CONTINUOUS
 from ibmap.engines import Engine
 from ibmap.engines.moments import gaussian_moments
 from ibmap.graph import Graph
@@ -99,7 +98,7 @@ Effects = EdgeEffects | PartialCorrelations
 
 def effects_in(engine: Engine, graph: Graph) -> Effects:
     """Return the effects of all edges, of whichever kind the variables are."""
-    if CONTINUOUS in engine.schema.kinds:
+    if engine.schema.is_continuous:
         return partial_correlations_of(gaussian_moments(engine), graph)
     return edge_effects(engine, graph)
 

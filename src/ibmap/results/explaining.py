@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from ibmap._types import Ints
-from ibmap.data.schema import CONTINUOUS
 from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
 from ibmap.engines.moments import gaussian_moments
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest, IndependenceTest, as_test
-from ibmap.independence.gaussian import partial_correlations
+from ibmap.independence.gaussian import partial_correlation
 from ibmap.model.effects import EdgeEffects, effects_in
 from ibmap.results.directed import Directed
 from ibmap.results.explanation import Explanation, View
@@ -89,7 +88,7 @@ def explain(
         None if learned.score is None else learned.n_iter,
         gain,
         (schema.levels[i], schema.levels[j]),
-        () if is_continuous(counting) else contingency(ask(counting, Questions.fixed(i, [j], ())), 0),
+        () if schema.is_continuous else contingency(ask(counting, Questions.fixed(i, [j], ())), 0),
         label,
         required={x, y} in map(set, learned.required),
         forbidden={x, y} in map(set, learned.forbidden),
@@ -97,14 +96,9 @@ def explain(
         arcs=() if pair is None else pair.sentences,
         view=learned.view_in_words,
         effect=_effect(learned, counting, x, y) if joined else "",
-        correlation=float(gaussian_moments(counting).correlation[i, j]) if is_continuous(counting) else None,
+        correlation=float(gaussian_moments(counting).correlation[i, j]) if schema.is_continuous else None,
         **_over_rivals(learned, i, j),
     )
-
-
-def is_continuous(engine: Engine) -> bool:
-    """Whether there are numbers behind an engine: partial correlations, and nothing to count."""
-    return CONTINUOUS in engine.schema.kinds
 
 
 def _views(
@@ -112,11 +106,11 @@ def _views(
 ) -> list[View]:
     """Return the pair as either end sees it, with the rows that were looked at."""
     names = engine.schema.names
-    if is_continuous(engine):
-        correlation, n_rows = gaussian_moments(engine).correlation, engine.schema.n_rows
-        by_end = [partial_correlations(correlation, v, np.array([w]), given)[0] for v, w, given in ends]
-        more: list[dict[str, float]] = [{"partial_correlation": float(r)} for r in by_end]
-        sizes: list[tuple[int, int | None]] = [(n_rows, None)] * len(ends)
+    if engine.schema.is_continuous:
+        more: list[dict[str, float]] = [
+            {"partial_correlation": partial_correlation(engine, *end)} for end in ends
+        ]
+        sizes: list[tuple[int, int | None]] = [(engine.schema.n_rows, None)] * len(ends)
     else:
         tables = ask(engine, Questions.of([(v, np.array([w]), given) for v, w, given in ends]))
         more = [{} for _ in ends]
