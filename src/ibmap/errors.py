@@ -14,7 +14,11 @@ class DataError(IbmapError):
 
 
 class ContinuousError(DataError):
-    """Columns are continuous, and nobody said how to read them."""
+    """Columns are continuous, and nobody said how to read them: what was found, and what to do about it."""
+
+    def __init__(self, found: str, advice: str) -> None:
+        super().__init__(f"{found}: {advice}")
+        self.found, self.advice = found, advice
 
 
 class UnknownVariableError(IbmapError, KeyError):

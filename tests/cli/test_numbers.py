@@ -109,6 +109,9 @@ def test_models_of_numbers_need_bins(ibmap, write, farm, tmp_path):
     out, table = tmp_path / "out", write(farm)
     assert ibmap("learn", table, "--columns", "values", "--out", out).code == 0
     assert ibmap("fit", out, table).refuses("these variables are numbers", "--discretize 'quantile'")
+    ran = ibmap("fit", out / "graph.json", table, "--out", tmp_path / "model.json")
+    assert ran.refuses("it looks continuous", "models need categories", "--discretize 'quantile'")
+    assert "gaussian" not in ran.err
     for verb in (["ask", out, "soil"], ["sample", out], ["impute", out, table], ["score", out, table]):
         assert ibmap(*verb).refuses("there is no model", "ibmap fit RESULT FILE writes one")
     assert ibmap("fit", out, table, "--discretize", "quantile", "--bins", 3).code == 0

@@ -109,7 +109,7 @@ class TableOptions:
         try:
             data = load_as(opened, **how)
         except ContinuousError as error:
-            raise ContinuousError(f"{error}; --columns auto chooses by itself") from None
+            raise ContinuousError(error.found, f"{error.advice}; --columns auto chooses by itself") from None
         gone = len(opened.frame) - data.schema.n_rows
         if gone and how["columns"] in ("values", "ranks"):
             rows = counted(len(opened.frame), "row")

@@ -16,6 +16,11 @@ Edges: TypeAlias = tuple[float, ...]
 Bins: TypeAlias = int | Mapping[str, int | Sequence[float]] | None
 
 METHODS = ("equal-width", "quantile")
+#: what to do about continuous columns
+ADVICE = (
+    "pass discretize='equal-width' or 'quantile' (and perhaps bins=5), or test='gaussian', which takes "
+    "numbers as they are, or drop it"
+)
 MOST_BINS = 100_000  #: of a column whose bins are counted, not listed
 
 
@@ -217,7 +222,7 @@ def is_whole(values: NDArray[Any]) -> bool:
 
 
 def about_continuous(columns: list[Column]) -> str:
-    """Return what to do about columns that look continuous; "" if there are none."""
+    """Return which columns look continuous, in words; "" if there are none."""
     found = [c for c in columns if isinstance(c, Numeric) and not is_whole(c.present())]
     if not found:
         return ""
@@ -226,11 +231,10 @@ def about_continuous(columns: list[Column]) -> str:
     others = f" (so do {listing(c.name for c in found[1:])})" if len(found) > 1 else ""
     return (
         f"column {first.name!r} holds {n} distinct non-integer value{'s' if n > 1 else ''} in "
-        f"{len(first.values)} rows; it looks continuous{others}: pass discretize='equal-width' or 'quantile' "
-        "(and perhaps bins=5), or test='gaussian', which takes numbers as they are, or drop it"
+        f"{len(first.values)} rows; it looks continuous{others}"
     )
 
 
 def _refuse_continuous(columns: list[Column]) -> None:
     if words := about_continuous(columns):
-        raise ContinuousError(words)
+        raise ContinuousError(words, ADVICE)
