@@ -17,7 +17,7 @@ from common import report, verdict
 from ibmap.data.numbers import NumericData
 from ibmap.graph import Graph
 from ibmap.independence.gaussian import FisherZTest, GaussianTest
-from ibmap.learners import gsmn, ibmap_hc
+from ibmap.learners import evidence_map, gsmn, ibmap_hc
 from ibmap.metrics import compare_edges, hamming
 from ibmap.scores.gaussian import GaussianScore
 
@@ -49,6 +49,7 @@ def graphical_lasso(data: NumericData) -> Graph:
 
 
 LEARNERS: dict[str, Learn] = {
+    "evidence-map": lambda data: evidence_map(data).graph,
     "ibmap-hc, gaussian test": lambda data: ibmap_hc(data, GaussianTest()).graph,
     "rounds, gaussian score": lambda data: ibmap_hc(data, score=GaussianScore(), search="rounds").graph,
     "gsmn, fisher-z": lambda data: gsmn(data, FisherZTest(alpha=0.01)).graph,
@@ -81,7 +82,7 @@ def one(n: int, n_rows: int, learner: str, seeds: int = 2) -> dict[str, object]:
 
 
 def main() -> None:
-    for learn in list(LEARNERS.values())[:3]:
+    for learn in list(LEARNERS.values())[:4]:
         learn(sparse_gaussian(10, 100, 9)[0])  # compiles
     rows = [one(n, d, learner) for n in (50, 200) for d in (100, 1000) for learner in LEARNERS]
     report("gaussian", rows)

@@ -7,6 +7,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
+    "continuous.py": "soil is independent of price given rain and yield",
     "optimise.py": "ibmap-hc: worth 4",
     "own_engine.py": "the same network as in memory: True",
     "own_score.py": "exactly the truth: True",

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from ibmap import IBMAP, BayesianTest, ChiSquareTest, EvidenceMAP, Graph, accuracy, log_score
 from ibmap.data import load
+from ibmap.data.numbers import load_numbers
 from ibmap.errors import DataWarning, IbmapError, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.synthetic import simulate_random
@@ -91,3 +93,42 @@ def test_bad_requests():
         log_score(Graph("ab"), {"a": [0, 1], "c": [0, 1]})
     with pytest.warns(DataWarning, match="too many levels"), pytest.raises(RequestError, match="no value"):
         log_score(Graph("ab"), {"a": list(range(200)), "b": list(range(200))})
+
+
+def test_numbers_are_predicted_by_regressions_that_have_not_seen_the_row() -> None:
+    rng = np.random.default_rng(0)
+    x, y, noise = rng.normal(size=(3, 12))
+    data = load_numbers({"x": 5 + 2 * x, "y": x + 0.5 * y, "z": noise})
+    graph, values = Graph("xyz", [("x", "y")]), data.values
+    logs = []
+    for i, given in ((0, [1]), (1, [0]), (2, [])):
+        scale = values[i].std()
+        for row in range(12):
+            kept = np.delete(np.arange(12), row)
+            design = np.column_stack([np.ones(12), values[given].T])
+            beta, *_ = np.linalg.lstsq(design[kept], values[i, kept], rcond=None)
+            free = 11 - design.shape[1]
+            variance = ((values[i, kept] - design[kept] @ beta) ** 2).sum() / free
+            inverse = np.linalg.inv(design[kept].T @ design[kept])
+            wide = np.sqrt(variance * (1 + design[row] @ inverse @ design[row]))
+            logs.append(
+                student.logpdf((values[i, row] - design[row] @ beta) / wide, free) - np.log(wide / scale)
+            )
+    assert log_score(graph, data) == pytest.approx(np.mean(logs), abs=1e-9)
+
+
+def test_the_log_score_of_numbers_is_unitless_and_has_answers_for_odd_tables() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 300))
+    table = {"a": a, "b": a + b, "copy": 1000 * a, "one": np.full(300, 7.0)}
+    full = Graph(list(table), [("a", "b"), ("a", "copy"), ("a", "one")])
+    same = {**table, "b": -3 * table["b"] + 8}
+    found = log_score(full, load_numbers(table))
+    assert found == pytest.approx(log_score(full, load_numbers(same)))
+    assert np.isfinite(found)
+    assert found > log_score(Graph(list(table)), load_numbers(table)) + 1
+    few = load_numbers({"a": a[:3], "b": b[:3]})
+    with pytest.raises(RequestError, match="3 rows are too few to predict 'a' from 1 neighbours"):
+        log_score(Graph("ab", [("a", "b")]), few)
+    with pytest.raises(RequestError, match="all columns are constant"):
+        log_score(Graph("ab"), load_numbers({"a": [1.0, 1.0, 1.0], "b": [2.0, 2.0, 2.0]}))

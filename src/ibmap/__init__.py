@@ -1,4 +1,4 @@
-"""Learn the structure of a Markov network from categorical data, and how far to trust each edge.
+"""Learn the structure of a Markov network from a table, and how far to trust each edge.
 
 >>> from ibmap import IBMAP
 >>> IBMAP(patience=2)
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ibmap.data import CategoricalData as CategoricalData
     from ibmap.data import Schema as Schema
     from ibmap.data import load as load
+    from ibmap.data.numbers import load_numbers as load_numbers
     from ibmap.engines import MemoryEngine as MemoryEngine
     from ibmap.errors import DataWarning as DataWarning
     from ibmap.errors import IbmapError as IbmapError
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from ibmap.graph import Graph as Graph
     from ibmap.independence import BayesianTest as BayesianTest
     from ibmap.independence import ChiSquareTest as ChiSquareTest
+    from ibmap.independence import FisherZTest as FisherZTest
     from ibmap.independence import FunctionTest as FunctionTest
+    from ibmap.independence import GaussianTest as GaussianTest
     from ibmap.independence import GSquareTest as GSquareTest
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from ibmap.results.learned import Step as Step
     from ibmap.results.result_file import read_result as read_result
     from ibmap.scores import AdaptiveScore as AdaptiveScore
+    from ibmap.scores import GaussianScore as GaussianScore
     from ibmap.scores import IBScore as IBScore
     from ibmap.scores import PairwiseScore as PairwiseScore
     from ibmap.scores import SaturatedScore as SaturatedScore
@@ -74,7 +78,10 @@ _HOME = {
     "Explanation": "ibmap.results.explanation",
     "f_measure": "ibmap.metrics",
     "FMeasure": "ibmap.metrics",
+    "FisherZTest": "ibmap.independence",
     "FunctionTest": "ibmap.independence",
+    "GaussianScore": "ibmap.scores",
+    "GaussianTest": "ibmap.independence",
     "Graph": "ibmap.graph",
     "GSMN": "ibmap.estimators",
     "GSquareTest": "ibmap.independence",
@@ -85,6 +92,7 @@ _HOME = {
     "IBScore": "ibmap.scores",
     "Learned": "ibmap.results.learned",
     "load": "ibmap.data",
+    "load_numbers": "ibmap.data.numbers",
     "MarkovNetwork": "ibmap.model",
     "MemoryEngine": "ibmap.engines",
     "MutualInformation": "ibmap.estimators",

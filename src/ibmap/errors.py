@@ -13,6 +13,14 @@ class DataError(IbmapError):
     """The table cannot be used as it is: unreadable, empty, ragged, missing values, continuous columns."""
 
 
+class ContinuousError(DataError):
+    """Columns are continuous, and nobody said how to read them: what was found, and what to do about it."""
+
+    def __init__(self, found: str, advice: str) -> None:
+        super().__init__(f"{found}: {advice}")
+        self.found, self.advice = found, advice
+
+
 class UnknownVariableError(IbmapError, KeyError):
     """A variable was named that the table or the graph does not have."""
 

@@ -132,7 +132,9 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
         What was learned, from other rows.
     data : table
         Anything that :func:`ibmap.load` takes, or an engine that holds it, with the variables of the graph.
-        Variables of more than 100 levels are not predicted.
+        Variables of more than 100 levels are not predicted. Of numbers
+        (:func:`ibmap.data.numbers.load_numbers`) it is the mean log density by linear regressions, in units
+        of the standard deviation of each variable; constants are not predicted.
     engine : Engine, callable, str or None
         Who counts; see :func:`ibmap.engines.as_engine`.
 
@@ -150,6 +152,8 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
     counting = _engine_of(data, engine)
     names = counting.schema.names
     _check_same_variables(graph.names, names, "the graph", "the table")
+    if counting.schema.is_continuous:
+        return _log_score_of_numbers(graph.permute(names), counting)
     known = is_modelled(counting.schema)
     if not (known.any() and counting.schema.n_rows):
         raise RequestError("there is no value to predict")
@@ -157,6 +161,16 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
     blankets = [ordered.neighbours(x) for x in range(len(names))]
     blankets = [blanket[known[blanket]] for blanket in blankets]
     return float(best_left_out(counting, blankets)[known].mean() / counting.schema.n_rows)
+
+
+def _log_score_of_numbers(graph: Graph, engine: Any) -> float:
+    """Return the mean log density of a value given its neighbours, by regressions on the other rows."""
+    varies = np.flatnonzero(~engine.gaussian_moments.is_constant)
+    if not len(varies):
+        raise RequestError("there is no value to predict: all columns are constant")
+    blankets = [np.intersect1d(graph.neighbours(x), varies) for x in varies.tolist()]
+    logs = [engine.log_left_out(x, given) for x, given in zip(varies.tolist(), blankets, strict=True)]
+    return float(np.mean(logs) / engine.schema.n_rows)
 
 
 def accuracy(
@@ -253,10 +267,11 @@ def accuracies(
 def _engine_of(data: Any, engine: Any) -> Any:
     """Return an engine that holds the table: the data, if they are one."""
     from ibmap.data import load
+    from ibmap.data.numbers import NumericData
     from ibmap.engines import as_engine
     from ibmap.engines.engine import is_engine
 
-    return as_engine(data if is_engine(data) else load(data), engine)
+    return as_engine(data if is_engine(data) or isinstance(data, NumericData) else load(data), engine)
 
 
 def n_queries(n: int, queries: str | int = "formula") -> int:

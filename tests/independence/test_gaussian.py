@@ -1,11 +1,15 @@
 """Gaussian tests and the Gaussian score: partial correlations, Bayes factors, learners, bad input."""
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP
 from ibmap.data import load
 from ibmap.data.numbers import NumericData, load_numbers
 from ibmap.engines import as_engine
@@ -13,7 +17,7 @@ from ibmap.engines.moments import MomentsEngine, moments_of
 from ibmap.errors import DataError, DataWarning, RequestError
 from ibmap.graph import Graph
 from ibmap.independence.gaussian import FisherZTest, GaussianTest, log_bayes_factor
-from ibmap.learners import gsmn, hhc_mn, ibmap_hc
+from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
 from ibmap.metrics import hamming
 from ibmap.scores.gaussian import GaussianScore
 from tests.reference.gaussian import log_bayes_factor as slow_bayes_factor
@@ -136,11 +140,72 @@ def test_tables_that_cannot_be_used() -> None:
     assert load_numbers({"a": [1.5, None, 2.0], "b": [1, 2, 3]}, missing="drop").schema.n_rows == 2
     with pytest.raises(RequestError, match="columns must be"):
         load_numbers({"a": [1.5], "b": [2.5]}, columns="logs")
-    with pytest.raises(RequestError, match="continuous"):
-        gsmn(sparse_gaussian(3, 50)[0])
-    with pytest.raises(RequestError, match="need continuous variables"):
-        ibmap_hc(load({"a": [0, 1], "b": [0, 1]}), GaussianTest())
+    with pytest.raises(DataError, match="'a' holds infinite values"):
+        load_numbers({"a": [1.5, np.inf], "b": [1.0, 2.0]})
+    with pytest.raises(RequestError, match="'error' or 'drop' where columns are numbers, not 'category'"):
+        load_numbers({"a": [1.5, None], "b": [1.0, 2.0]}, missing="category")
+
+
+@pytest.mark.parametrize(
+    "learn", [gsmn, ibmap_hc, mutual_information, dag_hc, partial(evidence_map, score="pairwise")]
+)
+def test_what_counts_levels_refuses_numbers(learn: Any) -> None:
+    with pytest.raises(RequestError, match=r"these variables are numbers.*the test 'gaussian'"):
+        learn(sparse_gaussian(3, 50)[0])
+
+
+def test_tests_and_scores_that_cannot_be_used() -> None:
+    categories, numbers = load({"a": [0, 1], "b": [0, 1]}), sparse_gaussian(3, 50)[0]
+    for more in ({"test": GaussianTest()}, {"score": GaussianScore()}):
+        with pytest.raises(RequestError, match="these variables are categories"):
+            ibmap_hc(categories, **more)
     with pytest.raises(RequestError, match="between 0 and 1"):
-        GaussianTest(prior=1.0)
+        ibmap_hc(numbers, GaussianTest(prior=1.0))
     with pytest.raises(RequestError, match="between 0 and 1"):
-        FisherZTest(alpha=0.0)
+        gsmn(numbers, FisherZTest(alpha=0.0))
+    with pytest.raises(RequestError, match="has none"):
+        ibmap_hc(numbers, FisherZTest())
+    with pytest.raises(RequestError, match="expected_neighbours must be a positive number, not 0"):
+        ibmap_hc(numbers, score=GaussianScore(expected_neighbours=0))
+    with pytest.raises(RequestError, match="in memory only"):
+        as_engine(numbers, "cluster")
+
+
+def test_a_prior_of_single_pairs() -> None:
+    data, truth = sparse_gaussian(4, 300, seed=2)
+    prior = np.full((4, 4), 0.5)
+    prior[0, 1] = prior[1, 0] = 1 - 1e-15
+    for learned in (ibmap_hc(data, GaussianTest(prior)), gsmn(data, "gaussian")):
+        assert learned.graph.has_edge("x2", "x3")
+    assert truth.has_edge("x0", "x1")
+    evenly, against = (GaussianTest(p).bind(as_engine(data)) for p in (0.5, prior))
+    for bound, more in ((evenly, 0.0), (against, np.log(1e-15))):
+        for answers in (bound.fixed(0, np.array([1]), NONE), bound.round_robin(0, np.array([1]))):
+            expected = evenly.fixed(0, np.array([1]), NONE).strength[0] + more
+            assert answers.strength[0] == pytest.approx(expected, rel=1e-3)
+
+
+def test_evidence_map_finds_a_chain_and_learns_its_prior() -> None:
+    data, truth = sparse_gaussian(12, 2000)
+    learned = evidence_map(data)
+    assert learned.graph == truth
+    assert learned.provenance.score.expected_neighbours == pytest.approx(2 * 11 / 12, rel=0.15)
+    assert evidence_map(data, score="gaussian", expected_neighbours=2.0).graph == truth
+    twins = NumericData(np.vstack([data.values[:3], data.values[:1] * 2]), ("a", "b", "c", "copy of a"))
+    found = evidence_map(twins)
+    assert found.graph.has_edge("a", "copy of a")
+
+
+def test_estimators_take_frames_of_numbers() -> None:
+    data, truth = sparse_gaussian(6, 1500)
+    frame = pl.DataFrame(dict(zip(data.names, data.values, strict=True)))
+    for net in (IBMAP("gaussian"), GSMN(FisherZTest(alpha=1e-4)), EvidenceMAP(score="gaussian")):
+        assert net.fit(frame).graph_ == truth
+        assert net.feature_names_in_.tolist() == list(data.names)
+    assert EvidenceMAP().fit(data).graph_ == truth
+    with pytest.raises(RequestError, match="leave out discretize and bins"):
+        IBMAP("gaussian", discretize="quantile").fit(frame)
+    with pytest.raises(DataError, match="test='gaussian', which takes numbers as they are"):
+        IBMAP().fit(frame)
+    support = Bootstrap(IBMAP("gaussian"), n_replicates=3, random_state=0).fit(frame).support_
+    assert support["support"][0] == 1

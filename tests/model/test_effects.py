@@ -12,10 +12,10 @@ from ibmap.engines import as_engine
 from ibmap.exchange import as_network
 from ibmap.graph import Graph
 from ibmap.learners import evidence_map
-from ibmap.model.effects import edge_effects, in_words, unknown_effects
+from ibmap.model.effects import edge_effects, unknown_effects
 from ibmap.model.strength import cramers_v, slopes, with_margins
 from ibmap.plots import plot
-from ibmap.results.explanation import explain
+from ibmap.results.explaining import explain
 from ibmap.results.result_file import read_result, result_of_learned, result_text
 from ibmap.scores.large_model import contrasts
 from ibmap.synthetic import simulate_random
@@ -113,11 +113,11 @@ def test_partitions_constants_and_too_much_to_count(monkeypatch: pytest.MonkeyPa
 def test_sentences() -> None:
     graph = Graph("ab", [("a", "b")])
     binary = edge_effects(as_engine(table_of(np.array([[40, 10], [20, 30]]))), graph)
-    words = in_words(binary, 0, ("a", "b"), (("no", "yes"), (0, 1)))
+    words = binary.in_words(0, ("a", "b"), (("no", "yes"), (0, 1)))
     assert words.startswith("The odds of b=1 are 5.7 times as high with a=yes as with a=no, everything else")
     three = edge_effects(as_engine(table_of(np.array([[40, 10, 5], [20, 30, 5]]))), graph)
-    assert "go together most" in in_words(three, 0, ("a", "b"), ((0, 1), (0, 1, 2)))
-    assert in_words(unknown_effects(1), 0, ("a", "b"), ((0, 1), (0, 1))) == ""
+    assert "go together most" in three.in_words(0, ("a", "b"), ((0, 1), (0, 1, 2)))
+    assert unknown_effects(1).in_words(0, ("a", "b"), ((0, 1), (0, 1))) == ""
     assert unknown_effects(1).in_short(0) == ""
 
 

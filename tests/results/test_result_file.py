@@ -9,7 +9,7 @@ import pytest
 from ibmap import BayesianTest, load
 from ibmap.engines import as_engine
 from ibmap.learners import gsmn, ibmap_hc, mutual_information
-from ibmap.results.explanation import explain
+from ibmap.results.explaining import explain
 from ibmap.results.provenance import Foreign, Provenance
 from ibmap.results.result_file import read_result, result_of, result_of_learned, result_text
 from ibmap.scores import SaturatedScore

@@ -109,7 +109,7 @@ def _version(wanted: bool) -> None:
 
 app = typer.Typer(
     cls=Verbs,
-    help="Learn the structure of a Markov network from categorical data, and how far to trust each edge.",
+    help="Learn the structure of a Markov network from a table, and how far to trust each edge.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

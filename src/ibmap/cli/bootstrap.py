@@ -70,11 +70,12 @@ def bootstrap(
     about: Annotated[str | None, typer.Option(metavar="X", help="Show only edges of this variable.")] = None,
 ) -> None:
     """Learn from resampled tables, and show the share of them that has each edge."""
+    learner = learner.settled(test)
     learner.function()  # an unknown one is refused before the table is read
     from ibmap.results.bootstrap_file import support_content
 
     with output_folder(output.out, FILES, output.force):
-        engine, _ = table.read(file)
+        engine, _ = table.suited_to(test.test, learner.score).read(file)
         learning = learner.prepared(test, engine.schema)
         if about is not None:
             engine.schema.index(about)  # raises, with the nearest name as advice

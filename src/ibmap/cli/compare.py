@@ -48,6 +48,9 @@ def compare(
         raise RequestError(
             "compare two tables, A and B; or one, with --by and the column that tells groups apart"
         )
+    if table.columns not in (None, "categories"):
+        raise RequestError("compare looks at categories: cut numbers by --discretize and --bins")
+    learner = learner.settled(test)
     learner.function()  # an unknown one is refused before the table is read
     if learner.learner == "evidence-map" and learner.view is None:
         learner = replace(learner, view="undirected")  # most of the time would go into directed graphs
@@ -80,6 +83,7 @@ def read_groups(
     """Return both groups, read together: the same levels, the same bins; and what they are called."""
     import polars as pl
 
+    from ibmap.data import load
     from ibmap.data.files import open_file
     from ibmap.data.sources import OpenedFile, chosen
     from ibmap.learners.comparing import split_by
@@ -98,7 +102,8 @@ def read_groups(
             raise DataError(
                 f"the columns of {str(second)!r} are of other types: {_odd_types(frames)}"
             ) from None
-    data = (table if labels is None else replace(table, drop=None, only=None)).load(opened)
+    how = (table if labels is None else replace(table, drop=None, only=None)).how(opened.names)
+    data = load(opened, **{name: value for name, value in how.items() if name != "columns"})
     groups, named = split_by(data, str(by))
     return groups, labels or named
 

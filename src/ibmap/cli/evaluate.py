@@ -52,7 +52,7 @@ def evaluate(
         result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
     if data is not None:
         startup.import_numba()
-        unseen, _ = as_learned(table, graph, learned).read(data)
+        unseen, _ = as_learned(table, graph, learned).suited_to(test.test).read(data)
         found = on_unseen_rows(learned, unseen, test.make(unseen.schema), queries, seed)
         result |= {"data": str(data), **found}
     if as_json:
@@ -107,6 +107,7 @@ def as_learned(table: options.TableOptions, graph: Path, learned: "Graph") -> op
             chosen["missing"] = about.get("missing") or "error"
         if table.discretize is None and table.bins is None:
             chosen |= {"discretize": about.get("discretize"), "bins": edges or about.get("bins")}
+            chosen |= {"columns": table.columns or about.get("columns")}
     return replace(table, **chosen)
 
 
@@ -128,6 +129,7 @@ def on_unseen_rows(
         "accuracy": found[0],
         "accuracy_empty_graph": found[1],
         "n_rows": engine.schema.n_rows,
+        "continuous": engine.schema.is_continuous,
         "test": test.name,
         "queries": kind,
         "n_queries": n_queries(engine.schema.n_variables, kind),
@@ -167,17 +169,28 @@ def show_truth(console: "Console", result: dict[str, Any]) -> None:
     console.print(WORDS, style="dim")
 
 
+def log_score_in_words(logs: float, of_empty: float, continuous: bool) -> str:
+    """Return what a log score means, beside that of the graph without edges."""
+    if continuous:
+        share = math.exp(of_empty - logs)
+        return (
+            "The mean log density of a value, in standard deviations, given those of its neighbours, by\n"
+            f"regressions that have not seen its row. Errors are {share:.2f} times as large as without edges."
+        )
+    return (
+        "The mean log probability of a value, given those of its neighbours, by models that have not\n"
+        f"seen its row; 0 would be perfect. A value gets {math.exp(logs):.1%} on average (without edges "
+        f"{math.exp(of_empty):.1%})."
+    )
+
+
 def show_accuracy(console: "Console", result: dict[str, Any]) -> None:
     """Print log score and accuracy on unseen rows, and what they mean."""
     share, of_none = result["accuracy"], result["accuracy_empty_graph"]
     rows, queries = screen.counted(result["n_rows"], "row"), screen.counted(result["n_queries"], "question")
     logs, of_empty = result["log_score"], result["log_score_empty_graph"]
     console.print(f"Log score {logs:.4f} on {rows} (the graph without edges: {of_empty:.4f})", style="bold")
-    console.print(
-        "The mean log probability of a value, given those of its neighbours, by models that have not\n"
-        f"seen its row; 0 would be perfect. A value gets {math.exp(logs):.1%} on average (without edges "
-        f"{math.exp(of_empty):.1%})."
-    )
+    console.print(log_score_in_words(logs, of_empty, result["continuous"]))
     console.print()
     console.print(f"Accuracy {share:.3f} (the graph without edges: {of_none:.3f})", style="bold")
     console.print(

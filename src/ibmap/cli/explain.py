@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ibmap.cli import options, screen, startup
+from ibmap.cli.table_options import load_as
 from ibmap.errors import DataError, DataWarning, RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
+    from ibmap.data.numbers import NumericData
     from ibmap.results.result_file import Result
 
 
-HOW = ("missing", "discretize", "bins", "drop", "only")  #: arguments of ``load`` that a result remembers
+HOW = (
+    "columns",
+    "missing",
+    "discretize",
+    "bins",
+    "drop",
+    "only",
+)  #: arguments of ``load_as``, in a result
 
 
 def explain(
@@ -29,7 +38,7 @@ def explain(
 ) -> None:
     """Explain an edge, or the lack of one: words first, numbers after."""
     startup.import_numba()
-    from ibmap.results.explanation import explain as explained
+    from ibmap.results.explaining import explain as explained
     from ibmap.results.result_file import read_result
 
     known = read_result(result)
@@ -43,10 +52,8 @@ def explain(
         screen.tell(str(found))
 
 
-def read_again(known: "Result", data: Path | None) -> "CategoricalData":
+def read_again(known: "Result", data: Path | None) -> "CategoricalData | NumericData":
     """Read the table that a result was learned from, and make sure that it is the same."""
-    from ibmap.data import load
-
     about = known.content["data"]
     if data is None and about.get("path") is None:
         raise RequestError("the result does not know where its table is: pass --data FILE")
@@ -55,14 +62,15 @@ def read_again(known: "Result", data: Path | None) -> "CategoricalData":
         raise RequestError(f"there is no table {str(path)!r} any more: pass --data FILE")
     with warnings.catch_warnings():  # what is odd about the table was said when it was learned from
         warnings.simplefilter("ignore", DataWarning)
-        table = load(path, **{name: about[name] for name in HOW if about.get(name) is not None})
-    now, then = (table.n_rows, table.names), (known.learned.n_rows, known.learned.graph.names)
+        table = load_as(path, **{name: about[name] for name in HOW if about.get(name) is not None})
+    schema = table.schema
+    now, then = (schema.n_rows, schema.names), (known.learned.n_rows, known.learned.graph.names)
     if now != then:
         names = ", of other names" * (now[0] == then[0])
         raise DataError(
             f"{str(path)!r} is not the table of this result: it has {now[0]} rows and {len(now[1])} "
             f"variables, the result {then[0]} and {len(then[1])}{names}"
         )
-    if about.get("digest", table.digest()) != table.digest():
+    if about.get("digest", schema.digest) != schema.digest:
         raise DataError(f"{str(path)!r} is not the table of this result: its values are others; learn again")
     return table

@@ -10,7 +10,7 @@ import typer
 from ibmap.cli import options, screen, startup
 from ibmap.cli.convert import read_network
 from ibmap.cli.explain import HOW
-from ibmap.errors import RequestError
+from ibmap.errors import ContinuousError, DataError, RequestError
 
 if TYPE_CHECKING:
     from ibmap.model import MarkovNetwork
@@ -49,7 +49,10 @@ def fit(
     startup.import_numba()
     from ibmap.model import MarkovNetwork, write_model
 
-    engine, _ = as_learned(result, table).read(file)
+    try:
+        engine, _ = as_learned(result, table).read(file)
+    except ContinuousError as error:
+        raise DataError(f"{error.found}: models need categories; pass --discretize 'quantile'") from None
     began = perf_counter()
     how: dict[str, Any] = {"effect_variance": effect_variance, "pseudo_rows": pseudo_rows}
     model = MarkovNetwork.fit(network.graph, engine, method=method, max_iter=max_iter, **how)
@@ -68,6 +71,8 @@ def as_learned(result: Path, given: options.TableOptions) -> options.TableOption
     about = {name: read_result(file).content["data"].get(name) for name in HOW}
     usual = {option.name: option.default for option in fields(options.TableOptions)}
     chosen = {name: getattr(given, name) for name in usual if getattr(given, name) != usual[name]}
+    if "discretize" in chosen or "bins" in chosen:  # numbers that were taken as they are can be cut now
+        about["columns"] = None
     known = {name: value for name, value in about.items() if value is not None}
     return options.TableOptions(**{**known, **chosen})
 

@@ -3,7 +3,6 @@
 import json
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,18 +22,9 @@ PAGE = "report.html"
 FILES = ("graph.json", "edges.csv", "result.json", PAGE)  #: what --out writes
 
 
-@dataclass(frozen=True)
-class LearnerOptions(options.LearnerOptions):
-    """A learner that a preset may choose."""
-
-    learner: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The algorithm: {learners} [evidence-map].")
-    ] = None  # type: ignore[assignment]
-
-
 def learn(
     file: options.File,
-    learner: LearnerOptions,
+    learner: options.LearnerOptions,
     test: options.TestOptions,
     table: options.TableOptions,
     *,
@@ -53,7 +43,7 @@ def learn(
 
     out = output.out
     with output_folder(out, FILES, output.force):
-        engine, about = table.read(file)
+        engine, about = table.suited_to(test.test, chosen.score).read(file)
         learning = chosen.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
         with screen.progress() as callback:
             learned = learning(engine, callback).with_effects(engine)

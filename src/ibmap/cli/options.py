@@ -1,28 +1,29 @@
-"""Groups of options that verbs share, and what they become: a table, a test, a search.
+"""Groups of options that verbs share, and what they become: a test, a search (tables: ``table_options.py``).
 
 A new option is a new field. A field of :class:`TestOptions` goes to the constructor of the test, a field of
 :class:`SearchOptions` to the learner, under its own name; where one has no such argument, it is refused.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
 from ibmap._text import listed
 from ibmap.cli.knowledge import Knowledge, read_knowledge
 from ibmap.cli.startup import import_numba
-from ibmap.cli.variable_lists import pair, variables
+from ibmap.cli.table_options import EngineName as EngineName
+from ibmap.cli.table_options import TableOptions as TableOptions
+from ibmap.cli.table_options import named_in as named_in
+from ibmap.cli.variable_lists import pair
 from ibmap.errors import DataError, RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData, Schema
-    from ibmap.data.sources import OpenedFile
-    from ibmap.engines import Engine, Source
+    from ibmap.data import Schema
+    from ibmap.engines import Source
     from ibmap.graph import Graph
     from ibmap.independence import IndependenceTest
     from ibmap.learners import Learned
@@ -39,91 +40,7 @@ SafeCsv = Annotated[
     bool,
     typer.Option("--safe-csv", help="In CSV, put ' before names that a spreadsheet takes for formulas."),
 ]
-EngineName = Annotated[str | None, typer.Option(metavar="NAME", help="Who counts: {engines} [memory].")]
 Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="The same seed gives the same result.")]
-
-_BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
-
-
-def bins_of(text: str) -> Any:
-    """Return the number of bins, or the numbers by column; names may hold commas.
-
-    Examples
-    --------
-    >>> bins_of("4"), bins_of("age=5, height, cm=3")
-    (4, {'age': 5, 'height, cm': 3})
-    """
-    if text.strip().removeprefix("-").isdecimal():
-        return int(text)
-    if not re.fullmatch(rf"({_BINS_OF_ONE})+", text):
-        raise typer.BadParameter(f"{text!r} is neither a number nor a list such as age=5,pay=3")
-    return {name.strip(): int(number) for name, number in re.findall(_BINS_OF_ONE, text)}
-
-
-@dataclass(frozen=True)
-class TableOptions:
-    """How a table is read, the arguments of :func:`ibmap.load`, and who counts in it."""
-
-    missing: Annotated[str, typer.Option(metavar="KIND", help="Missing values: {policies}.")] = "error"
-    discretize: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Cut continuous columns: {discretizations}.")
-    ] = None
-    bins: Annotated[
-        Any,
-        typer.Option(
-            metavar="K",
-            parser=bins_of,
-            help="Number of bins [1 + log2 of the rows], or by column: age=5,pay=3.",
-        ),
-    ] = None
-    drop: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out; repeat.")] = (
-        None
-    )
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")
-    ] = None
-
-    engine: EngineName = None
-
-    def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
-        """Load the table in a file.
-
-        Returns
-        -------
-        engine : Engine
-            The table, behind an engine.
-        about : dict
-            Where it is and how it was read, as a result keeps it; ``drop`` and ``only`` are lists of names.
-        """
-        from ibmap.data import load
-        from ibmap.data.files import open_file
-
-        opened = open_file(Path("/dev/stdin") if str(file) == "-" else file)
-        how = self.how(opened.names)
-        return self.counting(load(opened, **how)), {"path": file, **how}
-
-    def load(self, opened: "OpenedFile") -> "CategoricalData":
-        """Return the table of a file that is open."""
-        from ibmap.data import load
-
-        return load(opened, **self.how(opened.names))
-
-    def how(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the options as arguments of ``load``; ``drop`` and ``only`` are lists of names."""
-        how = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "engine"}
-        return how | {option: named_in(how[option], names) for option in ("drop", "only")}
-
-    def counting(self, data: "CategoricalData") -> "Engine":
-        """Return the engine that was chosen, with a table behind it."""
-        import_numba()
-        from ibmap.engines import as_engine
-
-        return as_engine(data, self.engine)
-
-
-def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:
-    """Return the variables that an option names, in lists with commas; None if it is not given."""
-    return [name for text in texts for name in variables(text, names)] if texts else None
 
 
 @dataclass(frozen=True)
@@ -180,6 +97,8 @@ class TestOptions:
 
         as_test(self.test)  # raises if there is no such test
         name = self.test or next(iter(TESTS))
+        if self.test is None and schema.is_continuous:
+            name = next(name for name, test in TESTS.items() if getattr(test, "continuous", False))
         options = self.given()
         prior = (known or Knowledge()).prior(self.prior, schema)
         options |= {"prior": prior} if prior is not None else {}
@@ -269,6 +188,9 @@ class SearchOptions:
 class LearnerOptions(SearchOptions):
     """A learner and all its arguments, with what is known beforehand."""
 
+    learner: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The algorithm: {learners} [evidence-map].")
+    ] = None  # type: ignore[assignment]
     start: Annotated[Path | None, typer.Option(metavar="GRAPH.json", help="Where to start [no edges].")] = (
         None
     )
@@ -282,6 +204,26 @@ class LearnerOptions(SearchOptions):
         Path | None,
         typer.Option(metavar="FILE", help="TOML or CSV with required and forbidden edges, and priors."),
     ] = None
+
+    def settled(self, test: TestOptions) -> Self:
+        """Return the same with a learner, if none was chosen: a test of numbers has one that asks it.
+
+        Examples
+        --------
+        >>> LearnerOptions().settled(TestOptions()).learner
+        'evidence-map'
+        >>> [LearnerOptions().settled(TestOptions(name)).learner for name in ("gaussian", "fisher-z")]
+        ['ibmap-hc', 'gsmn']
+        """
+        usual = USUAL
+        if self.learner is None and test.test is not None:
+            import_numba()
+            from ibmap.independence.registry import as_test
+
+            asked = as_test(test.test)
+            if getattr(asked, "continuous", False):
+                usual = "ibmap-hc" if asked.has_posteriors else "gsmn"
+        return replace(self, learner=self.learner or usual)
 
     def prepared(self, test: TestOptions, schema: "Schema", **more: Any) -> "Learning":
         """Return the learner for this table; ``more`` are further arguments of it.
@@ -324,7 +266,7 @@ class LearnerOptions(SearchOptions):
                 *(pair(text, option, schema) for text in texts or ()),
             ] or None
         requested = {name: value for name, value in {**requested, **more}.items() if value is not None}
-        refuse_unknown(requested, self.learner, LEARNERS, find_learner)
+        refuse_unknown(requested, self.learner or USUAL, LEARNERS, find_learner)
         return Learning(function, requested)
 
     def asks_test(self) -> bool:
@@ -333,6 +275,8 @@ class LearnerOptions(SearchOptions):
 
         return as_score(self.score).uses_test
 
+
+USUAL = "evidence-map"  #: the learner of those who ask for none
 
 #: arguments of learners and tests whose option has another name
 RENAMED = {"required": "require", "forbidden": "forbid", "n_jobs": "jobs", "threshold": "min-information"}

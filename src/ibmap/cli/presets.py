@@ -18,7 +18,6 @@ PresetName = Annotated[
         help="Settings that belong together: {presets}. Options that are given win.",
     ),
 ]
-USUAL = "evidence-map"  #: the learner of those who ask for none
 
 
 def for_learning(
@@ -34,7 +33,7 @@ def for_learning(
     ('or', 'ones', 'equal-width')
     """
     if name is None:
-        return replace(learner, learner=learner.learner or USUAL), test, table
+        return learner.settled(test), test, table
     preset = find_preset(name)
     chosen = learner.learner or next(iter(LEARNERS))
     if chosen not in LEARNERS:

@@ -14,6 +14,7 @@ from importlib import import_module
 REGISTRIES = {
     "boundaries": "ibmap.synthetic.ising:BOUNDARIES",
     "combinations": "ibmap.independence.bayesian:COMBINATIONS",
+    "columns": "ibmap.data.kinds:COLUMNS",
     "couplings": "ibmap.synthetic.ising:COUPLINGS",
     "degrees_of_freedom": "ibmap.independence.contingency:DEGREES_OF_FREEDOM",
     "engines": "ibmap.engines.registry:ENGINES",

@@ -48,6 +48,11 @@ def tell(text: str) -> None:
     _to_stdout(visible(text) + "\n")
 
 
+def note(text: str) -> None:
+    """Write a line to stderr about what was done, where nobody has asked for it."""
+    sys.stderr.write(f"ibmap: note: {visible(text)}\n")
+
+
 def tell_json(content: Any) -> None:
     """Write JSON to stdout, on one line."""
     _to_stdout(json_line(content, sys.stdout.encoding or "ascii") + "\n")

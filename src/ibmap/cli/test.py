@@ -29,7 +29,7 @@ def answer(
     as_json: options.Json = False,
 ) -> None:
     """Ask one question of a file and show the answer."""
-    engine, _ = table.read(file)
+    engine, _ = table.suited_to(how.test).read(file)
     chosen = how.make(engine.schema)
     known = options.named_in(given, engine.schema.names) or []
     check_question(x, y, known, engine.schema)
@@ -65,7 +65,8 @@ class Outcome:
     test: str
     answers: "Answers"
     n_rows: int
-    n_slices: int
+    n_slices: int | None  #: None if the variables are continuous
+    correlation: float | None = None  #: of continuous variables, given the others
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form: log posteriors of a Bayesian test, statistic and p-value of others."""
@@ -78,6 +79,8 @@ class Outcome:
         else:
             found = {"statistic": _first(answers.statistic), "p_value": _first(answers.p_value)}
         question = {"x": self.x, "y": self.y, "given": self.given}
+        if self.correlation is not None:
+            return {**question, **found, "partial_correlation": self.correlation, "n_rows": self.n_rows}
         return {**question, **found, "n_rows": self.n_rows, "n_slices": self.n_slices}
 
     def sentence(self) -> str:
@@ -96,19 +99,26 @@ class Outcome:
 
     def numbers(self) -> str:
         """Return the numbers behind the words."""
-        found = list(self.to_dict().items())[3:5]
-        words = [f"{name.replace('_', ' ')} {value:.6g}" for name, value in found if value is not None]
-        where = [screen.counted(self.n_rows, "row"), screen.counted(self.n_slices, "slice")]
+        found = [(name, value) for name, value in self.to_dict().items() if isinstance(value, float)]
+        words = [f"{name.replace('_', ' ')} {value:.6g}" for name, value in found]
+        slices = [] if self.n_slices is None else [screen.counted(self.n_slices, "slice")]
+        where = [screen.counted(self.n_rows, "row"), *slices]
         return "; ".join([*words, *where, f"test {self.test}"])
 
 
 def ask(engine: "Engine", test: "IndependenceTest", x: str, y: str, given: list[str]) -> Outcome:
     """Put the question to the test."""
+    import numpy as np
+
     from ibmap.engines import Questions
+    from ibmap.independence.gaussian import partial_correlation
 
     schema = engine.schema
     question = (schema.index(x), [schema.index(y)], list(schema.indices(given)))
     answers = test.bind(engine).fixed(*question)  # type: ignore[arg-type]
+    if schema.is_continuous:
+        r = partial_correlation(engine, question[0], question[1][0], np.array(question[2]))
+        return Outcome(x, y, given, test.name, answers, schema.n_rows, None, r)
     tables = engine.tables(Questions.fixed(*question))
     return Outcome(x, y, given, test.name, answers, int(tables.n_rows[0]), int(tables.n_slices[0]))
 

@@ -10,12 +10,17 @@ from numpy.typing import NDArray
 from ibmap._text import listing, one_of
 from ibmap.data.columns import Coded, Column, Numeric, observed
 from ibmap.data.schema import unknown_variable
-from ibmap.errors import DataError
+from ibmap.errors import ContinuousError, DataError
 
 Edges: TypeAlias = tuple[float, ...]
 Bins: TypeAlias = int | Mapping[str, int | Sequence[float]] | None
 
 METHODS = ("equal-width", "quantile")
+#: what to do about continuous columns
+ADVICE = (
+    "pass discretize='equal-width' or 'quantile' (and perhaps bins=5), or test='gaussian', which takes "
+    "numbers as they are, or drop it"
+)
 MOST_BINS = 100_000  #: of a column whose bins are counted, not listed
 
 
@@ -216,15 +221,20 @@ def is_whole(values: NDArray[Any]) -> bool:
     return values.dtype.kind != "f" or bool((values == np.floor(values)).all())
 
 
-def _refuse_continuous(columns: list[Column]) -> None:
+def about_continuous(columns: list[Column]) -> str:
+    """Return which columns look continuous, in words; "" if there are none."""
     found = [c for c in columns if isinstance(c, Numeric) and not is_whole(c.present())]
     if not found:
-        return
+        return ""
     first, values = found[0], np.unique(found[0].present())
     n = int((values != np.floor(values)).sum())
     others = f" (so do {listing(c.name for c in found[1:])})" if len(found) > 1 else ""
-    raise DataError(
+    return (
         f"column {first.name!r} holds {n} distinct non-integer value{'s' if n > 1 else ''} in "
-        f"{len(first.values)} rows; it looks continuous{others}: "
-        "pass discretize='equal-width' or 'quantile', or drop it"
+        f"{len(first.values)} rows; it looks continuous{others}"
     )
+
+
+def _refuse_continuous(columns: list[Column]) -> None:
+    if words := about_continuous(columns):
+        raise ContinuousError(words, ADVICE)

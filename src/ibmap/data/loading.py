@@ -9,12 +9,12 @@ import numpy as np
 
 from ibmap.data.arrays import encode_matrix
 from ibmap.data.columns import Coded, Column, encode_numbers
-from ibmap.data.discretize import Bins, check_bins, discretize_columns
+from ibmap.data.discretize import ADVICE, Bins, about_continuous, check_bins, discretize_columns
 from ibmap.data.missing import apply_policy, check_finite, check_policy, with_category
 from ibmap.data.quality import missing_together, too_many_levels
 from ibmap.data.sources import RawTable, check_shape, chosen, read
 from ibmap.data.table import CategoricalData, smallest_dtype
-from ibmap.errors import DataWarning
+from ibmap.errors import ContinuousError, DataError, DataWarning
 
 
 def load(
@@ -104,7 +104,11 @@ def _load_columns(
     """Return the data, and the names of the variables whose levels were declared."""
     columns = table.as_columns()
     check_finite(columns)
-    columns = apply_policy(columns, missing)
+    try:
+        columns = apply_policy(columns, missing)
+    except DataError as error:  # say all that is wrong at once
+        more = about_continuous(columns) if discretize is None and bins is None else ""
+        raise ContinuousError(f"{error}; {more}", ADVICE) if more else error from None
     columns, edges = discretize_columns(columns, discretize, bins)
     coded = [_coded(column, missing) for column in columns]
     widest = max(len(column.levels) for column in coded)

@@ -1,5 +1,7 @@
 """What to do about missing values, before columns are cut or coded."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ibmap._text import listing, one_of
@@ -23,8 +25,10 @@ def check_finite(columns: list[Column]) -> None:
             raise infinite(column.name)
 
 
-def apply_policy(columns: list[Column], policy: str) -> list[Column]:
+def apply_policy(columns: list[Column], policy: str, policies: Sequence[str] = POLICIES) -> list[Column]:
     """Return the columns after the policy; ``"category"`` and ``"testwise"`` leave the rows alone.
+
+    ``policies`` are those that the table could be read with; the first one is to refuse missing values.
 
     Examples
     --------
@@ -43,7 +47,7 @@ def apply_policy(columns: list[Column], policy: str) -> list[Column]:
         more = f" and {len(counted) - 5} more columns" if len(counted) > 5 else ""
         raise DataError(
             f"missing values (NaN, null or empty cells) in {', '.join(counted[:5])}{more}: "
-            "pass missing='drop', 'category' or 'testwise'"
+            f"pass missing={one_of(policies[1:])}{', which leaves out these rows' * (len(policies) == 2)}"
         )
     if policy == "drop":
         keep = ~np.logical_or.reduce(list(absent.values()))

@@ -4,7 +4,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from ibmap._types import Floats
 from ibmap.data.columns import Coded, Column, Numeric
 from ibmap.data.missing import apply_policy, check_finite
 from ibmap.data.schema import CONTINUOUS, Schema
-from ibmap.data.sources import read
+from ibmap.data.sources import chosen, read
 from ibmap.errors import DataError, DataWarning, RequestError
 
 COLUMNS = ("auto", "values", "ranks")  #: what numbers a column becomes
@@ -36,12 +36,15 @@ class NumericData:
         Whether they are the values, or normal scores of their ranks.
     backend : str or None
         The library of the frame that the user brought.
+    warnings : tuple of str
+        What is probably not meant like this.
     """
 
     values: Floats
     names: tuple[str, ...]
     columns: str = "values"
     backend: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -61,7 +64,9 @@ class NumericData:
         said = json.dumps([self.names, self.columns, list(self.values.shape)]).encode()
         digest = hashlib.sha256(said + np.ascontiguousarray(self.values).tobytes()).hexdigest()
         kinds = (CONTINUOUS,) * n
-        return Schema(self.names, ((),) * n, rows, kinds, self.backend, digest_of_rows=digest)
+        return Schema(
+            self.names, ((),) * n, rows, kinds, self.backend, digest_of_rows=digest, warnings=self.warnings
+        )
 
 
 def load_numbers(
@@ -77,7 +82,7 @@ def load_numbers(
     Parameters
     ----------
     source : table
-        As for :func:`ibmap.load`.
+        As for :func:`ibmap.load`; or a ``NumericData``, of which only columns are chosen.
     columns : {"auto", "values", "ranks"}
         Take the values, which needs numbers in all columns; or replace every column by the normal scores of
         its ranks, ties sharing their mean rank (a Gaussian copula), which serves numbers, columns of two
@@ -96,34 +101,57 @@ def load_numbers(
     array([[-0.97,  0.  ,  0.97],
            [-0.97,  0.43,  0.43]])
     """
-    for name, choice, known in (("columns", columns, COLUMNS), ("missing", missing, POLICIES)):
-        if choice not in known:
-            raise RequestError(f"{name} must be {one_of(known)}, not {choice!r}")
+    if columns not in COLUMNS:
+        raise RequestError(f"columns must be {one_of(COLUMNS)}, not {columns!r}")
+    if missing not in POLICIES:
+        raise RequestError(f"missing must be {one_of(POLICIES)} where columns are numbers, not {missing!r}")
+    if isinstance(source, NumericData):
+        kept = chosen(source.names, drop, only)
+        return replace(source, values=source.values[kept], names=tuple(source.names[i] for i in kept))
     table = read(source, drop, only)
+    if table.warning:
+        warnings.warn(table.warning, DataWarning, stacklevel=2)
     found = table.as_columns()
     check_finite(found)
-    found = apply_policy(found, missing)
+    found = apply_policy(found, missing, POLICIES)
     words = [column.name for column in found if isinstance(column, Coded)]
     if columns == "values" and words:
-        raise DataError(f"no numbers in {listing(words)}: pass columns='ranks', or drop the columns")
+        columns_in_words = "the column" if len(words) == 1 else "the columns"
+        raise DataError(
+            f"no numbers in {listing(words)}: drop {columns_in_words}, or pass columns='ranks', which serves "
+            "two levels and ordered ones"
+        )
     ranks = columns == "ranks" or bool(words)
     if columns == "auto" and ranks:
+        hold = "holds" if len(words) == 1 else "hold"
         warnings.warn(
-            f"{listing(words)} hold no numbers: all columns are taken by their ranks",
+            f"{listing(words)} {hold} no numbers: all columns are taken by their ranks",
             DataWarning,
             stacklevel=2,
         )
     values = np.stack([_numbers(column) for column in found])
     if ranks:
         values = np.stack([normal_scores(row) for row in values])
-    return NumericData(values, table.names, "ranks" if ranks else "values", table.backend)
+    said = (table.warning,) if table.warning else ()
+    return NumericData(values, table.names, "ranks" if ranks else "values", table.backend, said)
+
+
+def has_order(column: Column) -> bool:
+    """Whether the values of a column have an order: numbers, two levels, or declared ones.
+
+    Examples
+    --------
+    >>> has_order(Coded("x", np.array([0, 1]), ("a", "b"))), has_order(Coded("x", np.arange(3), tuple("abc")))
+    (True, False)
+    """
+    return isinstance(column, Numeric) or len(column.levels) <= 2 or column.declared
 
 
 def _numbers(column: Column) -> Floats:
     """Return the numbers of a column; ordered levels are numbered."""
     if isinstance(column, Numeric):
         return column.values.astype(np.float64)
-    if len(column.levels) > 2 and not column.declared:
+    if not has_order(column):
         raise DataError(
             f"column {column.name!r} has {len(column.levels)} levels without an order: declare one (an "
             "ordered category), drop it, or cut the numbers instead (discretize='quantile')"

@@ -77,6 +77,11 @@ class Schema:
         """Number of variables."""
         return len(self.names)
 
+    @property
+    def is_continuous(self) -> bool:
+        """Whether the variables are numbers, of which there is nothing to count."""
+        return CONTINUOUS in self.kinds
+
     @cached_property
     def cardinalities(self) -> Ints:
         """Number of levels of each variable; 0 for continuous ones."""

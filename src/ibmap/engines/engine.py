@@ -144,7 +144,7 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
 
     Parameters
     ----------
-    source : CategoricalData or Engine
+    source : CategoricalData, NumericData or Engine
         The table, or an engine that has it.
     engine : Engine, callable, str or None
         Who counts: an engine that holds the same table, a function that makes one of a table, a name
@@ -161,7 +161,9 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     if isinstance(source, NumericData):
         from ibmap.engines.moments import MomentsEngine
 
-        source = MomentsEngine(source)
+        if engine not in (None, "memory"):
+            raise RequestError(f"numbers are added up in memory only: leave out engine={engine!r}")
+        return MomentsEngine(source)
     if not isinstance(source, CategoricalData):
         if not is_engine(source):
             raise RequestError(f"expected a CategoricalData or an engine, not {type(source).__name__}")

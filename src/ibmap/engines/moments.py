@@ -1,17 +1,25 @@
 """The engine of continuous variables: sums of products, which add up over partitions of the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ibmap._types import Floats
+from ibmap._types import Bools, Floats, Ints
 from ibmap.data.numbers import NumericData
 from ibmap.engines.engine import EngineBase
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
 from ibmap.errors import RequestError
+
+TINY = 1e-9  #: a share of a variance that is not told from nothing
+
+#: what those are told who want to count
+COUNTS_NOTHING = (
+    "these variables are numbers, and this needs levels to count: cut them (discretize='quantile'), or use "
+    "evidence-map, ibmap-hc, gsmn or hhc-mn with the test 'gaussian'"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +45,16 @@ class Moments:
         return Moments(n, self.mean + apart * (other.n_rows / n), self.scatter + other.scatter + between)
 
     @cached_property
+    def is_constant(self) -> Bools:
+        """Which variables do not vary, beyond rounding."""
+        spread = np.sqrt(np.diagonal(self.scatter))
+        return np.asarray(spread <= 1e-12 * np.maximum(np.abs(self.mean) * np.sqrt(self.n_rows), 1e-300))
+
+    @cached_property
     def correlation(self) -> Floats:
         """The correlations; a constant is correlated with nothing."""
         spread = np.sqrt(np.diagonal(self.scatter))
-        tiny = spread <= 1e-12 * np.maximum(np.abs(self.mean) * np.sqrt(self.n_rows), 1e-300)
-        scale = np.where(tiny, 0.0, 1 / np.where(tiny, 1.0, spread))
+        scale = np.where(self.is_constant, 0.0, 1 / np.where(self.is_constant, 1.0, spread))
         found = np.clip(self.scatter * np.outer(scale, scale), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
         return np.asarray(found)
@@ -64,7 +77,7 @@ class MomentsEngine(EngineBase):
     """
 
     def __init__(self, data: NumericData) -> None:
-        self.data, self.schema = data, data.schema
+        self.data, self.schema, self.columns = data, data.schema, data.columns
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MomentsEngine, (self.data,)
@@ -74,9 +87,38 @@ class MomentsEngine(EngineBase):
         """Number of rows, means and sums of products of all variables."""
         return moments_of(self.data.values.T)
 
+    def log_left_out(self, x: int, given: Ints) -> float:
+        """Return how well others predict a variable: the sum of log densities, in standard deviations.
+
+        Each row is predicted by a linear regression on the other rows: Student's t, with n - k - 2 degrees
+        of freedom for k given variables.
+        """
+        from scipy.special import gammaln
+
+        n, free = self.schema.n_rows, self.schema.n_rows - len(given) - 2
+        if free < 1:
+            name = self.schema.names[x]
+            raise RequestError(f"{n} rows are too few to predict {name!r} from {len(given)} neighbours")
+        rows = self._standard[:, [x, *given]]
+        basis, scales, _ = np.linalg.svd(np.column_stack([np.ones(n), rows[:, 1:]]), full_matrices=False)
+        basis = basis[:, scales > 1e-7 * scales[0]]
+        left = rows[:, 0] - basis @ (basis.T @ rows[:, 0])
+        kept = np.maximum(1.0 - (basis**2).sum(axis=1), TINY)  # one less the leverage of each row
+        spread = np.maximum((left**2).sum() - left**2 / kept, TINY) / free
+        z2 = left**2 / (kept * spread)
+        constant = gammaln((free + 1) / 2) - gammaln(free / 2) - np.log(free * np.pi) / 2
+        return float((constant - (np.log(spread / kept) + (free + 1) * np.log1p(z2 / free)) / 2).sum())
+
+    @cached_property
+    def _standard(self) -> Floats:
+        """The rows, each variable with mean 0 and variance 1; a constant is 0."""
+        values, moments = self.data.values.T - self.gaussian_moments.mean, self.gaussian_moments
+        spread = np.sqrt(np.diagonal(moments.scatter) / max(moments.n_rows, 1))
+        return np.asarray(values / np.where(moments.is_constant, np.inf, spread))
+
     def tables(self, questions: Questions) -> Tables:
         """Refuse: there are no levels to count."""
-        raise RequestError("these variables are continuous: use the test GaussianTest() or FisherZTest()")
+        raise RequestError(COUNTS_NOTHING)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MomentsEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice."""
@@ -84,7 +126,7 @@ class MomentsEngine(EngineBase):
 
         rows = drawn_rows(rng, self.schema.n_rows, share)
         data = self.data
-        return MomentsEngine(NumericData(data.values[:, rows], data.names, data.columns, data.backend))
+        return MomentsEngine(replace(data, values=data.values[:, rows]))
 
 
 def gaussian_moments(engine: Any) -> Moments:
@@ -92,7 +134,7 @@ def gaussian_moments(engine: Any) -> Moments:
     found = getattr(engine, "gaussian_moments", None)
     if not isinstance(found, Moments):
         raise RequestError(
-            "Gaussian tests and scores need continuous variables: read the table with load_numbers, or use "
-            "the test 'bayesian' on categories"
+            "Gaussian tests and scores need numbers, and these variables are categories: pass "
+            "columns='values' or 'ranks' (of load_numbers), or use another test or score"
         )
     return found

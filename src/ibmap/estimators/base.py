@@ -12,12 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ibmap.data import CategoricalData, load
+from ibmap.data.numbers import NumericData, load_numbers
 from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.errors import RequestError, SearchWarning
 from ibmap.graph import Graph
+from ibmap.learners.registry import takes_numbers
 from ibmap.metrics import log_score
-from ibmap.results.explanation import Explanation, explain
+from ibmap.results.explaining import explain
+from ibmap.results.explanation import Explanation
 from ibmap.results.learned import Learned
 
 
@@ -100,7 +103,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             warnings.warn(words, SearchWarning, stacklevel=2)
         self.n_features_in_ = schema.n_variables
         self.bin_edges_ = dict(schema.bin_edges)
-        named = schema.backend is not None or isinstance(X, str | PathLike | Mapping | CategoricalData)
+        named = schema.backend is not None or isinstance(
+            X, str | PathLike | Mapping | CategoricalData | NumericData
+        )
         if named or X is engine:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -118,8 +123,14 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """Return who counts: X itself, if it is an engine, or one made of the table."""
         if is_engine(X):
             return as_engine(X, self.engine)
-        data = load(X, missing=self.missing, discretize=self.discretize, bins=bins)
-        return as_engine(data, self.engine)
+        score = vars(self).get("score")
+        if not isinstance(X, NumericData) and not takes_numbers(getattr(self, "test", None), score):
+            return as_engine(
+                load(X, missing=self.missing, discretize=self.discretize, bins=bins), self.engine
+            )
+        if self.discretize is not None or bins is not None:
+            raise RequestError("numbers are taken as they are: leave out discretize and bins")
+        return as_engine(load_numbers(X, missing=self.missing), self.engine)
 
     def _learn(self, engine: Engine) -> Learned:
         raise TypeError(f"{type(self).__name__} must define _learn(engine)")

@@ -3,6 +3,7 @@
 from ibmap.independence.base import Answers, BoundTest, FunctionTest, IndependenceTest, TableTest
 from ibmap.independence.bayesian import BayesianTest
 from ibmap.independence.contingency import ChiSquareTest, GSquareTest, MutualInformationTest
+from ibmap.independence.gaussian import FisherZTest, GaussianTest
 from ibmap.independence.oracle import OracleTest
 from ibmap.independence.registry import as_test
 
@@ -11,8 +12,10 @@ __all__ = [
     "BayesianTest",
     "BoundTest",
     "ChiSquareTest",
+    "FisherZTest",
     "FunctionTest",
     "GSquareTest",
+    "GaussianTest",
     "IndependenceTest",
     "MutualInformationTest",
     "OracleTest",

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
-from ibmap.data.schema import CONTINUOUS
 from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.engines.moments import COUNTS_NOTHING
 from ibmap.engines.questions import subset_batches
 from ibmap.errors import RequestError
 
@@ -134,11 +134,8 @@ class TableTest(Parameters):
 
 def require_levels(engine: Engine) -> None:
     """Refuse an engine of continuous variables: there is nothing to count."""
-    if CONTINUOUS in engine.schema.kinds:
-        raise RequestError(
-            "these variables are continuous: cut them into bins, or use GaussianTest(), FisherZTest() or "
-            "GaussianScore()"
-        )
+    if engine.schema.is_continuous:
+        raise RequestError(COUNTS_NOTHING)
 
 
 class BoundTableTest:

@@ -254,7 +254,7 @@ def _model(test: BayesianTest, schema: Schema) -> Model:
         which(margin),
         *totals,
         *of_totals,
-        _log_prior(test.prior, len(levels)),
+        log_prior_of(test.prior, len(levels)),
         test.slices == "all",
         test.combine == "global",
     )
@@ -279,7 +279,14 @@ def _prior_counts(choice: str | float, rows: Floats, columns: Floats) -> tuple[F
     return choice * ones, choice * ones
 
 
-def _log_prior(prior: float | ArrayLike, n: int) -> Floats:
+def log_prior_of(prior: float | ArrayLike, n: int) -> Floats:
+    """Return the log prior probability of independence: one number, or one for each pair of n variables.
+
+    Examples
+    --------
+    >>> np.exp(log_prior_of(0.25, 3)).tolist()
+    [[0.25]]
+    """
     try:
         values = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError):

@@ -9,25 +9,27 @@ Independence: the two variances have the inverse gamma priors that are its margi
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine
 from ibmap.engines.moments import Moments, gaussian_moments
 from ibmap.engines.questions import subset_batches
 from ibmap.errors import RequestError
-from ibmap.independence.base import Answers
+from ibmap.independence.base import Answers, Parameters, log_one_minus_exp
+from ibmap.independence.bayesian import log_prior_of
 
 SINGULAR = 1e-9  #: share of a variance that is left, below which a variable follows from what is given
 DEGREES = 3.0  #: of freedom, of the inverse Wishart prior
 
 
-class GaussianTest:
+class GaussianTest(Parameters):
     """The Bayesian test of continuous variables.
 
     Parameters
     ----------
-    prior : float
-        Prior probability of independence.
+    prior : float or array of shape (n_variables, n_variables)
+        Prior probability of independence, of all pairs or of each.
 
     Examples
     --------
@@ -39,31 +41,24 @@ class GaussianTest:
     array([False])
     """
 
-    has_posteriors = True
+    has_posteriors = continuous = True
 
-    def __init__(self, prior: float = 0.5) -> None:
-        if not 0 < prior < 1:
-            raise RequestError(f"the prior of independence must lie strictly between 0 and 1, not {prior!r}")
+    def __init__(self, prior: float | ArrayLike = 0.5) -> None:
         self.prior = prior
 
     @property
     def name(self) -> str:
         """What provenance shows."""
-        return "gaussian" if self.prior == 0.5 else f"gaussian(prior={self.prior:g})"
+        shown = f"{self.prior:g}" if isinstance(self.prior, int | float) else "per pair"
+        return "gaussian" if shown == "0.5" else f"gaussian(prior={shown})"
 
     def bind(self, engine: Engine) -> "BoundGaussian":
         """Bind the test to an engine of continuous variables."""
-        odds = float(np.log1p(-self.prior) - np.log(self.prior))
-
-        def judge(r: Floats, m: Floats) -> Answers:
-            evidence = log_bayes_factor(r, m) + odds
-            no, yes = -np.logaddexp(0.0, -evidence), -np.logaddexp(0.0, evidence)
-            return Answers(evidence <= 0, evidence, log_independent=yes, log_dependent=no)
-
-        return BoundGaussian(gaussian_moments(engine), judge)
+        yes = log_prior_of(self.prior, engine.schema.n_variables)
+        return BoundGaussian(gaussian_moments(engine), _by_evidence, log_one_minus_exp(yes) - yes)
 
 
-class FisherZTest:
+class FisherZTest(Parameters):
     """Fisher's z: a partial correlation is zero if z = atanh(r) √(m - 2) is small.
 
     Parameters
@@ -77,11 +72,9 @@ class FisherZTest:
     'fisher-z(alpha=0.05)'
     """
 
-    has_posteriors = False
+    has_posteriors, continuous = False, True
 
     def __init__(self, alpha: float = 0.05) -> None:
-        if not 0 < alpha < 1:
-            raise RequestError(f"alpha must lie strictly between 0 and 1, not {alpha!r}")
         self.alpha = alpha
 
     @property
@@ -93,13 +86,23 @@ class FisherZTest:
         """Bind the test to an engine of continuous variables."""
         from scipy.special import ndtr
 
-        def judge(r: Floats, m: Floats) -> Answers:
+        if not 0 < self.alpha < 1:
+            raise RequestError(f"alpha must lie strictly between 0 and 1, not {self.alpha!r}")
+
+        def judge(r: Floats, m: Floats, odds: Floats) -> Answers:
             inside = np.clip(np.abs(r), 0.0, 1 - 1e-15)
             z = np.arctanh(inside) * np.sqrt(np.maximum(m - 2, 0.0))
             p = 2 * ndtr(-z)
             return Answers(p > self.alpha, z, statistic=z, p_value=p)
 
-        return BoundGaussian(gaussian_moments(engine), judge)
+        return BoundGaussian(gaussian_moments(engine), judge, np.zeros((1, 1)))
+
+
+def _by_evidence(r: Floats, m: Floats, odds: Floats) -> Answers:
+    """Answer by the Bayes factor and the prior odds of dependence."""
+    evidence = log_bayes_factor(r, m) + odds
+    no, yes = -np.logaddexp(0.0, -evidence), -np.logaddexp(0.0, evidence)
+    return Answers(evidence <= 0, evidence, log_independent=yes, log_dependent=no)
 
 
 def log_bayes_factor(r: Floats, m: Floats) -> Floats:
@@ -122,37 +125,48 @@ def log_bayes_factor(r: Floats, m: Floats) -> Floats:
 
 
 class BoundGaussian:
-    """A test of partial correlations, bound to moments; it answers the three shapes of question."""
+    """A test of partial correlations, bound to moments; it answers the three shapes of question.
 
-    def __init__(self, moments: Moments, judge: Callable[[Floats, Floats], Answers]) -> None:
-        self._correlation, self._judge = moments.correlation, judge
+    ``judge`` answers from correlations, degrees of freedom and prior odds of dependence, one entry each.
+    """
+
+    def __init__(
+        self, moments: Moments, judge: Callable[[Floats, Floats, Floats], Answers], odds: Floats
+    ) -> None:
+        self._correlation, self._judge, self._odds = moments.correlation, judge, odds
         self._n_rows = moments.n_rows
 
-    def _answers(self, r: Floats, size: int) -> Answers:
-        return self._judge(r, np.full(len(r), float(self._n_rows - 1 - size)))
+    def _answers(self, r: Floats, size: int, xs: int | Ints, ys: Ints) -> Answers:
+        odds = self._odds[0] if len(self._odds) == 1 else self._odds[xs, ys]
+        return self._judge(r, np.full(len(r), float(self._n_rows - 1 - size)), odds)
 
     def fixed(self, x: int, ys: Ints, given: Ints) -> Answers:
         """Test x against each of many ys, one conditioning set."""
         ys, given = np.asarray(ys, np.int64), np.asarray(given, np.int64)
-        return self._answers(partial_correlations(self._correlation, x, ys, given), len(given))
+        return self._answers(partial_correlations(self._correlation, x, ys, given), len(given), x, ys)
 
     def round_robin(self, x: int, members: Ints) -> Answers:
         """Test x against each member, given the other members."""
-        all_of = np.append(np.asarray(members, np.int64), x)
+        members = np.asarray(members, np.int64)
+        all_of = np.append(members, x)
         inverse = inverse_of(self._correlation[np.ix_(all_of, all_of)])
-        return self._answers(_from_precision(inverse)[:-1, -1], max(len(members) - 1, 0))
+        return self._answers(_from_precision(inverse)[:-1, -1], max(len(members) - 1, 0), x, members)
 
     def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
         """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
         for subsets in subset_batches(np.asarray(pool, np.int64), max_size):
-            ends = np.broadcast_to([x, y], (len(subsets), 2))
-            places = np.concatenate([ends, subsets], axis=1)
-            inverse = inverse_of(self._correlation[places[:, :, None], places[:, None, :]])
-            r = _from_precision(inverse)[:, 0, 1]
-            found = np.flatnonzero(self._answers(r, subsets.shape[1]).independent)
+            found = np.flatnonzero(self.each(x, y, subsets).independent)
             if len(found):
                 return np.asarray(subsets[found[0]])
         return None
+
+    def each(self, xs: int | Ints, ys: int | Ints, given: Ints) -> Answers:
+        """Test pairs, each given a row of ``given``."""
+        n = len(given)
+        xs, ys = (np.broadcast_to(np.asarray(ends, np.int64), n) for ends in (xs, ys))
+        places = np.column_stack([xs, ys, given])
+        inverse = inverse_of(self._correlation[places[:, :, None], places[:, None, :]])
+        return self._answers(_from_precision(inverse)[:, 0, 1], given.shape[1], xs, ys)
 
 
 def partial_correlations(correlation: Floats, x: int, ys: Ints, given: Ints) -> Floats:
@@ -168,6 +182,12 @@ def partial_correlations(correlation: Floats, x: int, ys: Ints, given: Ints) -> 
     known = (left_x > SINGULAR) & (left_y > SINGULAR)
     scale = np.sqrt(np.where(known, left_x * left_y, 1.0))
     return np.asarray(np.where(known, np.clip(left / scale, -1.0, 1.0), 0.0))
+
+
+def partial_correlation(engine: Engine, x: int, y: int, given: Ints) -> float:
+    """Return the correlation of two continuous variables given others."""
+    ys, others = np.array([y]), np.asarray(given, np.int64)
+    return float(partial_correlations(gaussian_moments(engine).correlation, x, ys, others)[0])
 
 
 def inverse_of(matrices: Floats) -> Floats:

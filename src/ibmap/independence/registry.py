@@ -6,12 +6,15 @@ from ibmap.errors import RequestError
 from ibmap.independence.base import FunctionTest, IndependenceTest
 from ibmap.independence.bayesian import BayesianTest
 from ibmap.independence.contingency import ChiSquareTest, GSquareTest, MutualInformationTest
+from ibmap.independence.gaussian import FisherZTest, GaussianTest
 
 TESTS: dict[str, Callable[..., IndependenceTest]] = {
     "bayesian": BayesianTest,
     "chi-square": ChiSquareTest,
     "g-square": GSquareTest,
     "mutual-information": MutualInformationTest,
+    "gaussian": GaussianTest,
+    "fisher-z": FisherZTest,
 }
 
 

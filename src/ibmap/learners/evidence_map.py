@@ -20,8 +20,8 @@ from ibmap.learners.raising import Edges, raise_score, read_only, with_posterior
 from ibmap.learners.views import VIEWS, best_view
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
-from ibmap.scores import AdaptiveScore, as_score
-from ibmap.scores.families import MOST_LEVELS, FamilyScore, is_modelled
+from ibmap.scores import AdaptiveScore, GaussianScore, as_score
+from ibmap.scores.families import MOST_LEVELS, PriorOptions, is_modelled
 from ibmap.search import Swaps, as_search
 from ibmap.search.gains import Gains
 from ibmap.search.rivals import Rivals, rivals
@@ -48,7 +48,8 @@ def evidence_map(
 ) -> Learned:
     """Learn the Markov network of most evidence: adaptive conditionals, rounds and swaps.
 
-    The options are those of :class:`ibmap.EvidenceMAP`; ``data`` is a table, or an engine that holds one.
+    The options are those of :class:`ibmap.EvidenceMAP`; ``data`` is a table, or an engine that holds one. Of
+    continuous variables (:func:`ibmap.data.numbers.load_numbers`) conditionals are linear regressions.
     The posterior of an edge averages over the graphs in which another variable stands in for one of its ends.
 
     Examples
@@ -62,11 +63,12 @@ def evidence_map(
     """
     if view not in (None, *VIEWS):
         raise RequestError(f"view must be 'undirected', 'directed' or None, not {view!r}")
-    by = chosen_score(score, expected_neighbours, prior)
     counting = as_engine(data, engine)
+    usual = GaussianScore() if counting.schema.is_continuous else AdaptiveScore()
+    by = chosen_score(score, expected_neighbours, prior, usual)
     look_at_levels(counting.schema, required or ())
     how = Swaps() if search is None else as_search(search)
-    said: dict[str, Any] = {} if score is None else {"score": by.name}
+    said: dict[str, Any] = {} if score is None and isinstance(by, AdaptiveScore) else {"score": by.name}
     said |= {} if search is None else {"search": how.name}
     said |= {} if view is None else {"view": view}
     said |= {} if expected_neighbours is None else {"expected_neighbours": expected_neighbours}
@@ -92,18 +94,20 @@ def evidence_map(
     return replace(learned, seconds=learned.seconds + perf_counter() - searched)
 
 
-def chosen_score(score: object, expected_neighbours: float | None, prior: Any) -> FamilyScore:
-    """Return the score with its prior of edges; by default the adaptive one."""
+def chosen_score(
+    score: object, expected_neighbours: float | None, prior: Any, usual: PriorOptions
+) -> PriorOptions:
+    """Return the score with its prior of edges, or the usual one."""
     if score is None or isinstance(score, str):
-        chosen = AdaptiveScore() if score is None else as_score(score)
-        if not isinstance(chosen, FamilyScore):
+        chosen = usual if score is None else as_score(score)
+        if not isinstance(chosen, PriorOptions):
             raise RequestError(
                 f"evidence-map raises the evidence of a family of conditionals; {chosen.name!r} has none: "
-                "use score='adaptive', 'pairwise' or 'saturated', or ibmap-hc"
+                "use score='adaptive', 'pairwise', 'saturated' or 'gaussian' (of numbers), or ibmap-hc"
             )
         options = {**chosen.options(), "expected_neighbours": expected_neighbours, "prior": prior}
         return type(chosen)(**options)
-    if not isinstance(score, FamilyScore):
+    if not isinstance(score, PriorOptions):
         raise RequestError(f"{score!r} has no family of conditionals: give a name or a FamilyScore")
     if expected_neighbours is not None or prior is not None:
         raise RequestError("the score has a prior of its own: leave out expected_neighbours and prior")

@@ -33,3 +33,21 @@ def find_learner(name: str) -> Callable[..., "Learned"]:
         raise RequestError(f"unknown learner {name!r}; there are {', '.join(LEARNERS)}")
     module, _, function = LEARNERS[name].partition(":")
     return getattr(import_module(module), function)  # type: ignore[no-any-return]
+
+
+def takes_numbers(test: object = None, score: object = None) -> bool:
+    """Whether a test or a score, by name or as an object, is about numbers instead of categories.
+
+    Examples
+    --------
+    >>> takes_numbers("gaussian"), takes_numbers("bayesian"), takes_numbers(score="gaussian")
+    (True, False, True)
+    """
+    from ibmap.independence.registry import TESTS
+    from ibmap.scores.registry import SCORES
+
+    chosen = [
+        registry.get(choice) if isinstance(choice, str) else choice
+        for choice, registry in ((test, TESTS), (score, SCORES))
+    ]
+    return any(getattr(choice, "continuous", False) for choice in chosen)

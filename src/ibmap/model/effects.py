@@ -1,7 +1,8 @@
 """How strong an edge is, and in which direction: with standard errors, everything else equal.
 
-Effects are those of the pseudo-likelihood fit. The standard error of an effect is the mean of the two that
-its ends have, each given its own neighbours: right if both ends say the same, an upper bound otherwise.
+Of numbers, they are partial correlations (``partial_correlations.py``). Effects of categories
+are those of the pseudo-likelihood fit. The standard error of an effect is the mean of the two that its ends
+have, each given its own neighbours: right if both ends say the same, an upper bound otherwise.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -11,10 +12,13 @@ import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine
+from ibmap.engines.moments import gaussian_moments
 from ibmap.errors import DataError
 from ibmap.graph import Graph
 from ibmap.model.blanket_counts import BlanketCounts, blanket_counts
 from ibmap.model.layout import Layout
+from ibmap.model.partial_correlations import COLUMNS as CORRELATIONS
+from ibmap.model.partial_correlations import PartialCorrelations, partial_correlations_of
 from ibmap.model.pseudo_likelihood import VAGUE, fit_pseudo_likelihood
 from ibmap.model.strength import cramers_v, log_odds_ratio, slopes
 from ibmap.scores.large_model import contrasts
@@ -22,6 +26,8 @@ from ibmap.scores.large_model import contrasts
 EFFECT_VARIANCE = 4.0
 MOST_PARAMETERS = 200_000  #: beyond which nobody waits for the effects
 EXACT = 400  #: parameters of a variable up to which its information matrix is not approximated
+
+NUMBERS = ("log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se")
 
 Labels = tuple[Hashable, ...]
 
@@ -49,6 +55,8 @@ class EdgeEffects:
     strength_se: Floats
     tables: tuple[Floats, ...] = field(default=(), repr=False)
 
+    columns = NUMBERS  #: names of the numbers
+
     def numbers(self, e: int) -> dict[str, float]:
         """Return the numbers of an edge that are known, by name."""
         found = {name: float(getattr(self, name)[e]) for name in NUMBERS}
@@ -62,8 +70,38 @@ class EdgeEffects:
             return f"odds × {_times(np.exp(ratio))} ({low} to {high})"
         return "" if np.isnan(self.strength[e]) else f"V {self.strength[e]:.2f} ± {self.strength_se[e]:.1g}"
 
+    @property
+    def sign(self) -> Floats:
+        """1 or -1 where two binary variables have a log odds ratio, 0 elsewhere."""
+        return np.nan_to_num(np.sign(self.log_odds_ratio))
 
-NUMBERS = ("log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se")
+    def in_words(self, e: int, names: tuple[str, str], levels: tuple[Labels, Labels]) -> str:
+        """Return the effect of an edge as a sentence; "" if it is not known."""
+        (x, y), ratio = names, self.log_odds_ratio[e]
+        if not np.isnan(ratio):
+            low, high = (_times(np.exp(ratio + side * 1.96 * self.log_odds_ratio_se[e])) for side in (-1, 1))
+            return (
+                f"The odds of {y}={levels[1][1]} are {_times(np.exp(ratio))} times as high with "
+                f"{x}={levels[0][1]} as with {x}={levels[0][0]}, everything else equal (95 % between {low} "
+                f"and {high})."
+            )
+        if np.isnan(self.strength[e]):
+            return ""
+        said = f"Cramér's V is {self.strength[e]:.2f} ± {self.strength_se[e]:.1g}, everything else equal"
+        if self.tables:
+            a, b = np.unravel_index(self.tables[e].argmax(), self.tables[e].shape)
+            said += f"; {x}={levels[0][a]} and {y}={levels[1][b]} go together most"
+        return f"{said}."
+
+
+Effects = EdgeEffects | PartialCorrelations
+
+
+def effects_in(engine: Engine, graph: Graph) -> Effects:
+    """Return the effects of all edges, of whichever kind the variables are."""
+    if engine.schema.is_continuous:
+        return partial_correlations_of(gaussian_moments(engine), graph)
+    return edge_effects(engine, graph)
 
 
 def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
@@ -126,8 +164,12 @@ def contrast_effects(engine: Engine, graph: Graph) -> list[tuple[Floats, Floats]
     return out
 
 
-def effects_of(numbers: Sequence[Mapping[str, float]]) -> EdgeEffects | None:
+def effects_of(numbers: Sequence[Mapping[str, float]]) -> Effects | None:
     """Return the effects that edges have as numbers; None if there are none."""
+    if any("partial_correlation" in named for named in numbers):
+        return PartialCorrelations(
+            *(np.array([named.get(name, np.nan) for named in numbers]) for name in CORRELATIONS)
+        )
     found = unknown_effects(len(numbers))
     for e, named in enumerate(numbers):
         for name in NUMBERS:
@@ -214,25 +256,6 @@ def _inverse(design: Floats, n: Floats, means: Floats, c: Floats, shares: Floats
     flat = information.reshape(q * width, q * width)
     flat[np.diag_indices(q * width)] += np.tile(prior, q)
     return np.asarray(np.linalg.inv(flat))
-
-
-def in_words(effects: EdgeEffects, e: int, names: tuple[str, str], levels: tuple[Labels, Labels]) -> str:
-    """Return the effect of an edge as a sentence; "" if it is not known."""
-    (x, y), ratio = names, effects.log_odds_ratio[e]
-    if not np.isnan(ratio):
-        low, high = (_times(np.exp(ratio + side * 1.96 * effects.log_odds_ratio_se[e])) for side in (-1, 1))
-        return (
-            f"The odds of {y}={levels[1][1]} are {_times(np.exp(ratio))} times as high with "
-            f"{x}={levels[0][1]} as with {x}={levels[0][0]}, everything else equal (95 % between {low} and "
-            f"{high})."
-        )
-    if np.isnan(effects.strength[e]):
-        return ""
-    said = f"Cramér's V is {effects.strength[e]:.2f} ± {effects.strength_se[e]:.1g}, everything else equal"
-    if effects.tables:
-        a, b = np.unravel_index(effects.tables[e].argmax(), effects.tables[e].shape)
-        said += f"; {x}={levels[0][a]} and {y}={levels[1][b]} go together most"
-    return f"{said}."
 
 
 def _times(ratio: float) -> str:

@@ -13,7 +13,6 @@ from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
-from ibmap.independence.base import require_levels
 from ibmap.model.blanket_counts import level_counts
 from ibmap.model.junction_tree import MAX_CELLS, JunctionTree, tree_of
 from ibmap.model.layout import Layout
@@ -52,7 +51,11 @@ def fitted(
     if not isinstance(data, CategoricalData | NumericData) and not is_engine(data):
         data = load(data, missing="testwise")
     engine = as_engine(data)
-    require_levels(engine)
+    if engine.schema.is_continuous:
+        raise RequestError(
+            "models are made of tables of levels, and these variables are numbers: pass "
+            "discretize='quantile', which cuts them"
+        )
     layout = Layout(graph_for(source, engine.schema.names), engine.schema.cardinalities)
     tree = None if method == PSEUDO else tree_of(layout, CHEAP if method == "auto" else MAX_CELLS)
     if method == LIKELIHOOD and tree is None:

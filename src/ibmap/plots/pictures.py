@@ -152,18 +152,16 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
 
 def _share(numbers: Numbers) -> float:
     """Return how wide an edge is drawn, from 0 to 1: by its strength if that is known."""
-    return (
-        min(1.5 * abs(numbers["strength"]), 1.0) if "strength" in numbers else numbers.get("posterior", 0.5)
-    )
+    strength = numbers.get("partial_correlation", numbers.get("strength"))
+    return numbers.get("posterior", 0.5) if strength is None else min(1.5 * abs(strength), 1.0)
 
 
 def _colour(numbers: Numbers) -> str:
     """Return the colour of an edge: by the sign of its effect if that is known."""
-    if "strength" not in numbers:
-        return ACCENT
-    if "log_odds_ratio" not in numbers:
-        return UNSIGNED
-    return ACCENT if numbers["log_odds_ratio"] >= 0 else WRONG
+    effect = numbers.get("partial_correlation", numbers.get("log_odds_ratio"))
+    if effect is None:
+        return UNSIGNED if "strength" in numbers else ACCENT
+    return ACCENT if effect >= 0 else WRONG
 
 
 def _steps(history: Any) -> list[tuple[bool, float, float]]:

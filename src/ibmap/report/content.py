@@ -10,7 +10,7 @@ import numpy as np
 
 from ibmap._text import counted
 from ibmap.graph import Graph
-from ibmap.model.effects import NUMBERS, in_words
+from ibmap.model.effects import EdgeEffects
 from ibmap.results.bootstrap_file import Support, replicates
 from ibmap.results.result_file import NEAR_MISSES, Result
 
@@ -24,9 +24,9 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
     """Return everything that the page needs, as JSON can hold it.
 
     Pairs are lists of columns (``x``, ``y``, ``edge``, ``untested``, ``xy``, ``yx``, ``support``, ``counts``;
-    ``rivals``: pairs that could stand in; ``strength``, ``log_odds_ratio`` and their errors, ``effect`` in
-    short and in words): edges first, then near misses, each by falling posterior. ``xy`` is the log posterior
-    of an edge seen from x.
+    ``rivals``: pairs that could stand in; ``strength`` and ``sign``, the numbers that ``effect_numbers``
+    names, ``effect`` in short and in words): edges first, then near misses, each by falling posterior. ``xy``
+    is the log posterior of an edge seen from x.
     """
     graph = result.learned.graph
     return {
@@ -46,9 +46,16 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
         "searched": result.learned.score is not None,
         "has_support": support is not None,
         "has_effects": result.learned.effects is not None,
+        "effect_numbers": list(result.learned.effects.columns) if result.learned.effects else [],
+        "continuous": is_of_numbers(result),
         "places": _places(graph),
         "preferred": PREFERRED,
     }
+
+
+def is_of_numbers(result: Result) -> bool:
+    """Whether the variables are continuous: they have no levels, and edges no counts."""
+    return result.content["data"].get("columns") in ("values", "ranks")
 
 
 def header(result: Result, support: Support | None = None) -> list[tuple[str, str]]:
@@ -59,7 +66,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     made = found.get("made_with") or {}
     how = {
         key: _in_words(value)
-        for key in ("missing", "discretize", "bins", "drop", "only")
+        for key in ("columns", "missing", "discretize", "bins", "drop", "only")
         if (value := found["data"].get(key)) != "error"
     }
     lines = [
@@ -146,7 +153,10 @@ def _effects(result: Result, edges: list[int], n_missed: int) -> dict[str, list[
     if found is None:
         return {}
     nothing: list[Any] = [None] * n_missed
-    columns = {name: [_finite(float(getattr(found, name)[e])) for e in edges] + nothing for name in NUMBERS}
+    columns = {
+        name: [_finite(float(getattr(found, name)[e])) for e in edges] + nothing
+        for name in (*found.columns, "strength", "sign")
+    }
     short = [found.in_short(e) for e in edges] + nothing
     return {
         **columns,
@@ -162,8 +172,10 @@ def _sentence(result: Result, graph: Graph, e: int) -> str:
     if found is None:
         return ""
     known = x in levels and y in levels
+    if isinstance(found, EdgeEffects) and not known:
+        found = replace(found, tables=())
     labels = (tuple(levels[x]), tuple(levels[y])) if known else ((), ())
-    return in_words(found if known else replace(found, tables=()), e, (x, y), labels)
+    return found.in_words(e, (x, y), labels)
 
 
 def _stand_ins(result: Result, x: str, y: str) -> list[list[int]]:

@@ -6,9 +6,7 @@ function asCsv() {
   const safe = (text) => (data.safe_csv && /^'*[=+@\t\r-]/.test(text) ? `'${text}` : text);
   const number = (log) => (log === null ? "" : log < -1e200 ? "-inf" : String(log));
   const more = columns.filter((column) => column === supportColumn || column === ascentColumn);
-  const effects = data.has_effects
-    ? ["log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se"]
-    : [];
+  const effects = data.effect_numbers;
   const heads = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph", ...effects];
   const rows = found().map((k) => {
     const posterior = logPosterior(k) === null ? "" : String(Math.exp(logPosterior(k)));

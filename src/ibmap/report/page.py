@@ -82,6 +82,7 @@ def report_text(result: Result, support: Support | None = None, *, safe_csv: boo
         bokeh=_bokeh(),
         support=support,
         effects=result.learned.effects is not None,
+        continuous=content["continuous"],
         style="\n".join(map(_own, STYLES)),
         script="\n".join(map(_own, SCRIPTS)),
     )

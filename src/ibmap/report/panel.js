@@ -29,7 +29,9 @@ function hint() {
     element(
       "p",
       {},
-      "A click on a variable shows its neighbours and how sure each end is of them; a click on an edge shows its counts and the step of the search that added it. Rows of the table, and the box above, do the same.",
+      "A click on a variable shows its neighbours and how sure each end is of them; a click on an edge shows its " +
+        (data.continuous ? "correlations" : "counts") +
+        " and the step of the search that added it. Rows of the table, and the box above, do the same.",
     ),
     lone ? element("p", { class: "faint" }, `${counted(lone, "variable")} without an edge.`) : null,
   ];
@@ -48,7 +50,7 @@ function aboutVariable(i) {
     element(
       "p",
       { class: "faint" },
-      levels ? `${counted(levels.length, "level")}: ` : "many levels",
+      levels ? `${counted(levels.length, "level")}: ` : data.continuous ? "continuous" : "many levels",
       levels ? element("bdi", {}, levels.join(", ")) : null,
     ),
     element(
@@ -176,6 +178,8 @@ function ascents(k) {
 function countsOf(k) {
   const counts = pairs.counts[k],
     [rows, columns] = [data.levels[pairs.x[k]], data.levels[pairs.y[k]]];
+  if (data.continuous)
+    return pairs.edge[k] ? [] : [element("p", { class: "faint" }, "Its correlations: ibmap explain.")];
   if (!counts || !rows || !columns) {
     const why = pairs.edge[k]
       ? "There are too many levels to show the counts."

@@ -33,7 +33,9 @@ const supportColumn = {
 };
 const effectColumn = {
   head: "effect",
-  hint: "odds ratio of two binary variables (95 %), Cramér's V of others, everything else equal",
+  hint: data.continuous
+    ? "partial correlation: that of the two variables given all others"
+    : "odds ratio of two binary variables (95 %), Cramér's V of others, everything else equal",
   value: (k) => pairs.strength[k],
   text: (k) => pairs.effect[k] || "–",
 };

@@ -90,8 +90,7 @@ const effectSize = (k) =>
   !data.has_effects || pairs.strength[k] === null ? null : Math.min(1, 1.5 * Math.abs(pairs.strength[k]));
 
 /** The sign of the effect of an edge; 0 where there is none: some variable has more than two levels. */
-const effectSign = (k) =>
-  !data.has_effects || pairs.log_odds_ratio[k] === null ? 0 : pairs.log_odds_ratio[k] < 0 ? -1 : 1;
+const effectSign = (k) => (data.has_effects ? (pairs.sign[k] ?? 0) : 0);
 
 const hasPosteriors = pairs.xy.some((log) => log !== null);
 const measured = () => state.measure === "support" || hasPosteriors;

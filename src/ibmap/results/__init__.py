@@ -2,7 +2,8 @@
 
 from ibmap.results.bootstrapped import Bootstrapped
 from ibmap.results.edges import EdgeTable, edge_table
-from ibmap.results.explanation import Explanation, View, explain
+from ibmap.results.explaining import explain
+from ibmap.results.explanation import Explanation, View
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign, Provenance
 from ibmap.results.result_file import Result, read_result

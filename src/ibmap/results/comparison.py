@@ -88,7 +88,7 @@ class Comparison:
         found = np.zeros(len(self.pairs), bool)
         for g, one in enumerate(self.learned):
             if one.effects is not None:
-                found[self.in_group(g)] |= ~np.isnan(one.effects.log_odds_ratio)
+                found[self.in_group(g)] |= one.effects.sign != 0
         return found
 
     def rows(self) -> list[tuple[str, ...]]:

@@ -15,7 +15,7 @@ from ibmap.drawing.html import summary_html, table_html
 from ibmap.drawing.svg import ACCENT, UNSIGNED, WRONG, Line, network_svg, width_of
 from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
-from ibmap.model.effects import NUMBERS, EdgeEffects, edge_effects
+from ibmap.model.effects import Effects, effects_in
 from ibmap.results.doubts import untested
 from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
@@ -74,7 +74,7 @@ class Learned:
     rivals : mapping or None
         By edge, who could stand in for it: (the end that stays, who would come, with which probability if the
         edge were not there); None for learners that do not compare.
-    effects : EdgeEffects or None
+    effects : EdgeEffects, PartialCorrelations or None
         Strength and sign of every edge, in the order of ``graph.pairs``; see :meth:`with_effects`.
     """
 
@@ -98,7 +98,7 @@ class Learned:
     rivals: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]] | None = field(
         default=None, repr=False
     )
-    effects: EdgeEffects | None = field(default=None, repr=False)
+    effects: Effects | None = field(default=None, repr=False)
 
     @property
     def learner(self) -> str:
@@ -192,7 +192,7 @@ class Learned:
 
     def with_effects(self, data: Source) -> "Learned":
         """Return the same with the strength and the sign of every edge, from the table or its engine."""
-        return replace(self, effects=edge_effects(as_engine(data), self.graph))
+        return replace(self, effects=effects_in(as_engine(data), self.graph))
 
     @cached_property
     def effect_in_short(self) -> dict[tuple[str, str], str]:
@@ -228,7 +228,7 @@ class Learned:
         table, n = self.edge_table, self.graph.n_variables
         edges, rows = self.graph.pairs, table.pairs[: table.n_edges]
         place = np.searchsorted(edges @ [n, 1], rows @ [n, 1])
-        columns = {name: np.full(len(table), np.nan) for name in NUMBERS}
+        columns = {name: np.full(len(table), np.nan) for name in self.effects.columns}
         for name, column in columns.items():
             column[: table.n_edges] = getattr(self.effects, name)[place]
         return columns
@@ -267,12 +267,10 @@ class Learned:
         """Return how edges are drawn: as wide as they are strong, in the colour of their sign."""
         if self.effects is None:
             return {}
-        ratios, strengths = self.effects.log_odds_ratio.tolist(), self.effects.strength.tolist()
+        signs, strengths = self.effects.sign.tolist(), np.nan_to_num(self.effects.strength).tolist()
         return {
-            edge: Line(
-                width_of(0.0 if isnan(v) else v), UNSIGNED if isnan(r) else ACCENT if r >= 0 else WRONG
-            )
-            for edge, r, v in zip(self.graph.edges, ratios, strengths, strict=True)
+            edge: Line(width_of(strength), ACCENT if sign > 0 else WRONG if sign else UNSIGNED)
+            for edge, sign, strength in zip(self.graph.edges, signs, strengths, strict=True)
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,7 +22,8 @@ from ibmap.exchange.network import POSTERIORS, Network, as_network
 from ibmap.graph import Graph
 from ibmap.model.effects import effects_of
 from ibmap.results.edges import EdgeTable
-from ibmap.results.explanation import LEVELS, contingency
+from ibmap.results.explaining import contingency
+from ibmap.results.explanation import LEVELS
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 
@@ -67,7 +68,7 @@ def result_content(
     counting = as_engine(data, engine)
     schema = counting.schema
     about = {"path": None, "missing": "error", **dict.fromkeys(("discretize", "bins", "drop", "only"))}
-    about |= {"digest": schema.digest, **(source or {})}
+    about |= {"digest": schema.digest, **(source or {}), "columns": getattr(counting, "columns", None)}
     if about["path"] is not None:
         about["path"] = None if str(about["path"]) == "-" else str(Path(about["path"]).resolve())
     return {
@@ -93,7 +94,7 @@ def result_content(
         "levels": {
             name: [str(level) for level in levels]
             for name, levels in zip(schema.names, schema.levels, strict=True)
-            if len(levels) <= LEVELS
+            if 0 < len(levels) <= LEVELS
         },
         "counts": _counts(learned, counting),
     }
@@ -285,9 +286,9 @@ def _near_misses(learned: Learned) -> list[list[Any]]:
 
 
 def _counts(learned: Learned, engine: Engine) -> list[Any]:
-    """Return the table of counts of every edge; None where there are too many levels to look at."""
+    """Return the table of counts of every edge; None where there are no levels, or too many to look at."""
     levels, pairs = engine.schema.cardinalities, learned.graph.pairs
-    small = np.asarray((levels[pairs] <= LEVELS).all(axis=1))
+    small = np.asarray(((levels[pairs] <= LEVELS) & (levels[pairs] > 0)).all(axis=1))
     none = np.empty(0, np.int64)
     asked = [(i, pairs[small & (pairs[:, 0] == i), 1], none) for i in np.unique(pairs[small, 0]).tolist()]
     tables = ask(engine, Questions.of(asked)) if asked else None

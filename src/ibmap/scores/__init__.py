@@ -3,6 +3,7 @@
 from ibmap.scores.adaptive import AdaptiveScore
 from ibmap.scores.bjp import BJPScore
 from ibmap.scores.closure import Assertion, markov_blanket_closure
+from ibmap.scores.gaussian import GaussianScore
 from ibmap.scores.ib import IBScore
 from ibmap.scores.local_score import LocalScore, LocalScoreBase, Rows, Score, TableScore
 from ibmap.scores.pairwise import PairwiseScore
@@ -14,6 +15,7 @@ __all__ = [
     "AdaptiveScore",
     "Assertion",
     "BJPScore",
+    "GaussianScore",
     "IBScore",
     "LocalScore",
     "LocalScoreBase",

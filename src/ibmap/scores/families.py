@@ -16,8 +16,9 @@ from ibmap.data.schema import Schema
 from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
 from ibmap.errors import RequestError
 from ibmap.independence import IndependenceTest
+from ibmap.independence.base import require_levels
 from ibmap.scores.binary import BinaryRows
-from ibmap.scores.local_score import NONE, LocalScoreBase, Rows
+from ibmap.scores.local_score import NONE, LocalScore, LocalScoreBase, Rows
 
 Members = tuple[Ints, Ints]  #: which row, and who
 
@@ -51,8 +52,8 @@ class Family(Protocol):
         ...
 
 
-class FamilyScore:
-    """A score that is made of a family and a prior of edges: subclass it, and write ``family``."""
+class PriorOptions:
+    """A score of evidence and a prior of edges, as options: its numbers are positive."""
 
     name: str
     uses_test = False
@@ -61,12 +62,8 @@ class FamilyScore:
         """Return the options."""
         return dict(vars(self))
 
-    def family(self, engine: Engine) -> Family:
-        """Return the family, bound to an engine."""
-        raise TypeError(f"{type(self).__name__} must define family(engine)")
-
-    def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "EvidenceScore":
-        """Bind the score to an engine; it asks no test."""
+    def checked_prior(self) -> tuple[float | None, ArrayLike | None]:
+        """Return the expected neighbours (None: to be learned) and the prior, if all options make sense."""
         options = dict(self.options())
         prior, neighbours = options.pop("prior", None), options.pop("expected_neighbours", FIRST_GUESS)
         if neighbours is not None:
@@ -74,28 +71,36 @@ class FamilyScore:
         for option, value in options.items():
             if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
                 raise RequestError(f"{option} must be a positive number, not {value!r}")
+        return neighbours, prior
+
+    def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> LocalScore:
+        """Bind the score to an engine; it asks no test."""
+        raise TypeError(f"{type(self).__name__} must define bind(engine, test, n_threads)")
+
+
+class FamilyScore(PriorOptions):
+    """A score that is made of a family and a prior of edges: subclass it, and write ``family``."""
+
+    def family(self, engine: Engine) -> Family:
+        """Return the family, bound to an engine."""
+        raise TypeError(f"{type(self).__name__} must define family(engine)")
+
+    def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "EvidenceScore":
+        """Bind the score to an engine; it asks no test."""
+        neighbours, prior = self.checked_prior()
+        require_levels(engine)
         return EvidenceScore(engine, self.family(engine), neighbours, prior, n_threads)
 
 
-class EvidenceScore(LocalScoreBase):
-    """Evidence of a family and prior odds of edges.
+class PriorScore(LocalScoreBase):
+    """Evidence and prior odds of edges, which may be learned: subclass it, and write ``rows`` and ``value``.
 
     Two conditionals of a pair say nearly the same, so each end counts with weight one half: the sum over x
     is then the mean of both, plus one log prior odds for every edge.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        family: Family,
-        expected_neighbours: float | None,
-        prior: ArrayLike | None,
-        n_threads: int = 1,
-    ) -> None:
-        fast = isinstance(engine, MemoryEngine) and BinaryRows.fits(engine)
-        self._binary = family.binary(cast(MemoryEngine, engine), n_threads) if fast else None
-        self._threads, self._modelled = n_threads, is_modelled(engine.schema)
-        self.engine, self.n, self.family, self._prior = engine, engine.schema.n_variables, family, prior
+    def __init__(self, n: int, expected_neighbours: float | None, prior: ArrayLike | None) -> None:
+        self.n, self._prior = n, prior
         most = REVISIONS if expected_neighbours is None else 0
         self.learned_prior = [FIRST_GUESS if expected_neighbours is None else expected_neighbours, most]
 
@@ -123,6 +128,38 @@ class EvidenceScore(LocalScoreBase):
         self.learned_prior = (self._neighbours, 0) if close else (found, self._revisions - 1)
         return None if close else self.prior_odds - before
 
+    def _with_prior(self, xs: Sequence[int], blankets: Sequence[Ints], found: Rows) -> Rows:
+        """Add the prior odds to evidence and values; the values of two ends count half."""
+        odds = self.prior_odds if len(self.prior_odds) == 1 else self.prior_odds[list(xs)]
+        evidence = found.evidence
+        evidence += odds
+        evidence[np.arange(len(evidence)), list(xs)] = 0.0
+        return Rows(evidence, (found.values + self._prior_of(xs, blankets)) / 2)
+
+    def _prior_of(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
+        """Return the log prior odds of the edges of each blanket, added up."""
+        if len(self.prior_odds) == 1:
+            return np.array([len(blanket) * float(self.prior_odds[0, 0]) for blanket in blankets])
+        return np.array([self.prior_odds[x, blanket].sum() for x, blanket in zip(xs, blankets, strict=True)])
+
+
+class EvidenceScore(PriorScore):
+    """Evidence of a family and prior odds of edges."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        family: Family,
+        expected_neighbours: float | None,
+        prior: ArrayLike | None,
+        n_threads: int = 1,
+    ) -> None:
+        super().__init__(engine.schema.n_variables, expected_neighbours, prior)
+        fast = isinstance(engine, MemoryEngine) and BinaryRows.fits(engine)
+        self._binary = family.binary(cast(MemoryEngine, engine), n_threads) if fast else None
+        self._threads, self._modelled = n_threads, is_modelled(engine.schema)
+        self.engine, self.family = engine, family
+
     def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
         """Return t_xy with the prior odds, for each of some x, given its blanket: one trip."""
         return self._with_prior(xs, blankets, self._found(xs, blankets))
@@ -134,14 +171,6 @@ class EvidenceScore(LocalScoreBase):
         outside a blanket are not looked at.
         """
         return self._with_prior(xs, blankets, self._found(xs, blankets, STRONG))
-
-    def _with_prior(self, xs: Sequence[int], blankets: Sequence[Ints], found: Rows) -> Rows:
-        """Add the prior odds to evidence and values; the values of two ends count half."""
-        odds = self.prior_odds if len(self.prior_odds) == 1 else self.prior_odds[list(xs)]
-        evidence = found.evidence
-        evidence += odds
-        evidence[np.arange(len(evidence)), list(xs)] = 0.0
-        return Rows(evidence, (found.values + self._prior_of(xs, blankets)) / 2)
 
     def _found(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float = np.inf) -> Rows:
         """Return the rows of the family: from bits in memory where that goes, else from tables."""
@@ -173,12 +202,6 @@ class EvidenceScore(LocalScoreBase):
     def of_blankets(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
         """Return that of some x: what is outside their blankets is not looked at."""
         return (self._found(xs, blankets, NOTHING_SO_STRONG).values + self._prior_of(xs, blankets)) / 2
-
-    def _prior_of(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
-        """Return the log prior odds of the edges of each blanket, added up."""
-        if len(self.prior_odds) == 1:
-            return np.array([len(blanket) * float(self.prior_odds[0, 0]) for blanket in blankets])
-        return np.array([self.prior_odds[x, blanket].sum() for x, blanket in zip(xs, blankets, strict=True)])
 
 
 def is_modelled(schema: Schema) -> Bools:

@@ -1,21 +1,21 @@
 """A local score of continuous variables: the evidence of linear regressions, in closed form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine
 from ibmap.engines.moments import Moments, gaussian_moments
-from ibmap.errors import RequestError
 from ibmap.independence import IndependenceTest
 from ibmap.independence.gaussian import SINGULAR, inverse_of, partial_correlations
-from ibmap.scores.families import log_prior_odds
-from ibmap.scores.local_score import LocalScoreBase, Rows
+from ibmap.scores.families import PriorOptions, PriorScore
+from ibmap.scores.local_score import Rows
 
 
-class GaussianScore:
+class GaussianScore(PriorOptions):
     """Evidence of x given its blanket by a linear regression with Zellner's prior, one row's worth of it.
 
     With m = rows - 1, k neighbours and the share v of the variance that they leave, it is
@@ -23,8 +23,8 @@ class GaussianScore:
 
     Parameters
     ----------
-    expected_neighbours : float
-        The number of neighbours that a variable has a priori.
+    expected_neighbours : float or None
+        The number of neighbours that a variable has a priori; None: learned from the data.
     prior : array or None
         Prior probability of independence for each pair; NaN where the expected neighbours decide.
 
@@ -34,43 +34,33 @@ class GaussianScore:
     ('gaussian', {'expected_neighbours': 4.0, 'prior': None})
     """
 
-    name, uses_test = "gaussian", False
+    name, continuous = "gaussian", True
 
-    def __init__(self, *, expected_neighbours: float = 4.0, prior: Any = None) -> None:
+    def __init__(self, *, expected_neighbours: float | None = 4.0, prior: Any = None) -> None:
         self.expected_neighbours, self.prior = expected_neighbours, prior
-
-    def options(self) -> Mapping[str, Any]:
-        """Return the options."""
-        return dict(vars(self))
 
     def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "BoundGaussianScore":
         """Bind the score to an engine of continuous variables."""
-        if not isinstance(self.expected_neighbours, int | float) or not 0 < self.expected_neighbours < np.inf:
-            raise RequestError(f"expected_neighbours must be positive, not {self.expected_neighbours!r}")
-        n = engine.schema.n_variables
-        odds = np.broadcast_to(log_prior_odds(n, self.expected_neighbours, self.prior), (n, n))
-        return BoundGaussianScore(gaussian_moments(engine), odds)
+        return BoundGaussianScore(gaussian_moments(engine), *self.checked_prior())
 
 
-class BoundGaussianScore(LocalScoreBase):
-    """The score, bound to moments; each end counts half, as in ``scores/families.py``."""
+class BoundGaussianScore(PriorScore):
+    """The score, bound to moments."""
 
-    additive = True
-
-    def __init__(self, moments: Moments, prior_odds: Floats) -> None:
+    def __init__(
+        self, moments: Moments, expected_neighbours: float | None = 4.0, prior: ArrayLike | None = None
+    ) -> None:
+        super().__init__(len(moments.correlation), expected_neighbours, prior)
         self._correlation, self._m = moments.correlation, float(max(moments.n_rows - 1, 0))
-        self.n, self._odds = len(self._correlation), prior_odds
 
     def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
         """Return t_xy for each of some x, given its blanket."""
         evidence, values = np.zeros((len(xs), self.n)), np.zeros(len(xs))
         for row, (x, blanket) in enumerate(zip(xs, blankets, strict=True)):
             members = np.asarray(blanket, np.int64)
-            left, t = self._row(x, members)
-            evidence[row] = t + self._odds[x]
-            evidence[row, x] = 0.0
-            values[row] = (self._evidence(left, len(members)) + self._odds[x, members].sum()) / 2
-        return Rows(evidence, values)
+            left, evidence[row] = self._row(x, members)
+            values[row] = self._evidence(left, len(members))
+        return self._with_prior(xs, blankets, Rows(evidence, values))
 
     def value(self, x: int, blanket: Ints) -> float:
         """Return half of s_x(B) and of the prior of its edges."""

@@ -48,8 +48,8 @@ class IBScore:
             raise RequestError("the IB-score asks a test of independence, and there is none")
         if not test.has_posteriors:
             raise RequestError(
-                f"IBMAP-HC sums log posteriors, and {test.name} has none: use the Bayesian test, "
-                "or a learner that only asks whether two variables are independent"
+                f"IBMAP-HC sums log posteriors, and {test.name} has none: use the Bayesian test "
+                "('gaussian', of numbers), or a learner that only asks whether two variables are independent"
             )
         return ib_score(test.bind(engine), engine.schema.n_variables, n_threads)
 

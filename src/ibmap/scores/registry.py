@@ -5,6 +5,7 @@ from collections.abc import Callable
 from ibmap.errors import RequestError
 from ibmap.scores.adaptive import AdaptiveScore
 from ibmap.scores.bjp import BJPScore
+from ibmap.scores.gaussian import GaussianScore
 from ibmap.scores.ib import IBScore
 from ibmap.scores.local_score import Score
 from ibmap.scores.pairwise import PairwiseScore
@@ -16,6 +17,7 @@ SCORES: dict[str, Callable[..., Score]] = {
     "pairwise": PairwiseScore,
     "saturated": SaturatedScore,
     "adaptive": AdaptiveScore,
+    "gaussian": GaussianScore,
 }
 ALIASES = {"mpl": "saturated"}  #: other names that people know a score by
 

@@ -1,0 +1,167 @@
+"""How a table is read: the options that all verbs with a table share."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ibmap._text import counted, one_of
+from ibmap.cli import screen
+from ibmap.cli.startup import import_numba
+from ibmap.cli.variable_lists import variables
+from ibmap.errors import ContinuousError, RequestError
+
+if TYPE_CHECKING:
+    from ibmap.data import CategoricalData
+    from ibmap.data.numbers import NumericData
+    from ibmap.engines import Engine
+
+EngineName = Annotated[str | None, typer.Option(metavar="NAME", help="Who counts: {engines} [memory].")]
+
+_BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
+#: how to ask for another way to read the table than the one that was chosen
+OTHERWISE = {
+    "categories": "--columns values takes numbers as they are",
+    "values": "--discretize quantile --bins 5 cuts them instead",
+    "ranks": "--discretize quantile --bins 5 cuts numbers instead",
+    "quantile": "--discretize quantile --bins 5 makes other bins",
+}
+
+
+def bins_of(text: str) -> Any:
+    """Return the number of bins, or the numbers by column; names may hold commas.
+
+    Examples
+    --------
+    >>> bins_of("4"), bins_of("age=5, height, cm=3")
+    (4, {'age': 5, 'height, cm': 3})
+    """
+    if text.strip().removeprefix("-").isdecimal():
+        return int(text)
+    if not re.fullmatch(rf"({_BINS_OF_ONE})+", text):
+        raise typer.BadParameter(f"{text!r} is neither a number nor a list such as age=5,pay=3")
+    return {name.strip(): int(number) for name, number in re.findall(_BINS_OF_ONE, text)}
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How a table is read, the arguments of :func:`ibmap.load`, and who counts in it."""
+
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Columns are {columns} [categories; values if a test or score asks].",
+        ),
+    ] = None
+    missing: Annotated[str, typer.Option(metavar="KIND", help="Missing values: {policies}.")] = "error"
+    discretize: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Cut continuous columns: {discretizations}.")
+    ] = None
+    bins: Annotated[
+        Any,
+        typer.Option(
+            metavar="K",
+            parser=bins_of,
+            help="Number of bins [1 + log2 of the rows], or by column: age=5,pay=3.",
+        ),
+    ] = None
+    drop: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out; repeat.")] = (
+        None
+    )
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")
+    ] = None
+
+    engine: EngineName = None
+
+    def suited_to(self, test: str | None, score: str | None = None) -> "TableOptions":
+        """Return the same, for a test and a score: those of numbers take columns as they are."""
+        if self.columns is not None or (test is None and score is None):
+            return self
+        import_numba()
+        from ibmap.learners.registry import takes_numbers
+
+        return replace(self, columns="values") if takes_numbers(test, score) else self
+
+    def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
+        """Load the table in a file.
+
+        Returns
+        -------
+        engine : Engine
+            The table, behind an engine.
+        about : dict
+            Where it is and how it was read, as a result keeps it; ``drop`` and ``only`` are lists of names.
+        """
+        from ibmap.data.files import open_file
+
+        self._check_columns()
+        opened = open_file(Path("/dev/stdin") if str(file) == "-" else file)
+        how = self.how(opened.names)
+        if how["columns"] == "auto":
+            how |= _chosen(opened, how["drop"], how["only"])
+        try:
+            data = load_as(opened, **how)
+        except ContinuousError as error:
+            raise ContinuousError(error.found, f"{error.advice}; --columns auto chooses by itself") from None
+        gone = len(opened.frame) - data.schema.n_rows
+        if gone and how["columns"] in ("values", "ranks"):
+            rows = counted(len(opened.frame), "row")
+            screen.note(f"{gone:,} of {rows} with missing numbers {'is' if gone == 1 else 'are'} left out")
+        return self.counting(data), {"path": file, **how}
+
+    def how(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the options as arguments of :func:`load_as`; ``drop`` and ``only`` are lists of names."""
+        how = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "engine"}
+        return how | {option: named_in(how[option], names) for option in ("drop", "only")}
+
+    def _check_columns(self) -> None:
+        """Refuse kinds of columns that there are not, and numbers that are to be cut and not to be cut."""
+        from ibmap.data.kinds import COLUMNS
+
+        if self.columns is not None and self.columns not in COLUMNS:
+            raise RequestError(f"--columns must be {one_of(COLUMNS)}, not {self.columns!r}")
+        if self.columns in (None, "categories"):
+            return
+        for option in ("discretize", "bins"):
+            if getattr(self, option) is not None:
+                raise RequestError(
+                    f"--{option} cuts numbers; --columns {self.columns}, and tests and scores of numbers, "
+                    "take them as they are: leave out one of the two"
+                )
+
+    def counting(self, data: "CategoricalData | NumericData") -> "Engine":
+        """Return the engine that was chosen, with a table behind it."""
+        import_numba()
+        from ibmap.engines import as_engine
+
+        return as_engine(data, self.engine)
+
+
+def _chosen(opened: Any, drop: list[str] | None, only: list[str] | None) -> dict[str, Any]:
+    """Choose how to read a table, and say so in one line."""
+    from ibmap.data.kinds import choose_columns
+
+    found = choose_columns(opened, drop=drop, only=only)
+    screen.note(f"{found.why}; {OTHERWISE[found.discretize or found.columns]}")
+    return {"columns": found.columns, "discretize": found.discretize, "bins": found.bins}
+
+
+def load_as(source: Any, *, columns: str | None = None, **how: Any) -> "CategoricalData | NumericData":
+    """Load a table as categories, or as numbers: "values" or "ranks"."""
+    from ibmap.data import load
+    from ibmap.data.numbers import load_numbers
+
+    if columns in (None, "categories"):
+        return load(source, **how)
+    chosen = {name: value for name, value in how.items() if name not in ("discretize", "bins")}
+    return load_numbers(source, columns=str(columns), **chosen)
+
+
+def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:
+    """Return the variables that an option names, in lists with commas; None if it is not given."""
+    return [name for text in texts for name in variables(text, names)] if texts else None

@@ -1,0 +1,214 @@
+"""Ask about a pair of a learned network: the score or the test that learned it, given the neighbours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ibmap._types import Ints
+from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
+from ibmap.engines.moments import gaussian_moments
+from ibmap.errors import RequestError
+from ibmap.independence import BoundTest, IndependenceTest, as_test
+from ibmap.independence.gaussian import partial_correlation
+from ibmap.model.effects import EdgeEffects, effects_in
+from ibmap.results.directed import Directed
+from ibmap.results.explanation import Explanation, View
+from ibmap.results.learned import Learned
+from ibmap.results.provenance import Foreign
+from ibmap.scores import LocalScore
+from ibmap.scores.bjp import BoundBJPScore
+from ibmap.scores.local_score import in_batches
+
+End = tuple[int, int, Ints]  #: a variable, the other one, and what is given
+
+
+def explain(
+    data: Source, learned: Learned, x: str, y: str, *, engine: Any = None, test: object = None
+) -> Explanation:
+    """Ask about a pair as the learned network puts the question: given the other neighbours.
+
+    The score that learned the network is asked, or the test, for learners that decide instead of scoring. In
+    a network that is the moral graph of a directed one, the parents of a variable stand for its neighbours.
+
+    Parameters
+    ----------
+    data : CategoricalData, NumericData or Engine
+        The table that was learned from, or an engine that holds it.
+    learned : Learned
+        The network.
+    x, y : str
+        Two variables.
+    engine : Engine, callable, str or None
+        Who counts; see :func:`ibmap.engines.as_engine`.
+    test : IndependenceTest, str or None
+        Another test to ask than the one that the network was learned with.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> from ibmap.learners import ibmap_hc
+    >>> data = load({"a": [0, 0, 1, 1] * 20, "b": [0, 0, 1, 1] * 20, "c": [0, 1] * 40})
+    >>> print(explain(data, ibmap_hc(data), "a", "c").words())
+    a and c are not adjacent; posterior of an edge: 0.173.
+    a is independent of c given b: P = 0.896.
+    c is independent of a (no other neighbours): P = 0.712.
+    The search never flipped this pair.
+    Adding it now would change the score by -2.831.
+    """
+    counting = as_engine(data, engine)
+    schema = counting.schema
+    i, j = schema.indices((x, y))
+    if i == j:
+        raise RequestError(f"X and Y are both {x!r}: name two different variables")
+    directed = None if learned.arcs is None or test is not None else Directed(learned, counting)
+    ends = [(v, w, _others(learned, directed, v, w)) for v, w in ((i, j), (j, i))]
+    score = bound_score(learned, counting, test)
+    if directed is not None:
+        label = f"none, score {directed.label}"
+        answers = [_by_evidence(directed.evidence(v, w)) for v, w, _ in ends]
+    elif score is None:
+        judge = judging_test(learned, test)
+        label, bound = judge.name, judge.bind(counting)
+        answers = [_by_test(bound, *end) for end in ends]
+    else:
+        label, answers = _label(learned, test), [_by_score(score, learned, *end) for end in ends]
+    kin = "neighbours" if directed is None else "parents"
+    views = _views(counting, ends, answers, kin)
+    joined, pair = learned.graph.has_edge(x, y), None if directed is None else directed.pair(i, j)
+    gain = None if score is None else _gain(score, learned, i, j)
+    if pair is not None:
+        gain = -pair.log_odds if joined else pair.log_odds
+    return Explanation(
+        x,
+        y,
+        joined,
+        (views[0], views[1]),
+        [step for step in learned.history if {step.x, step.y} == {x, y}],
+        None if learned.score is None else learned.n_iter,
+        gain,
+        (schema.levels[i], schema.levels[j]),
+        () if schema.is_continuous else contingency(ask(counting, Questions.fixed(i, [j], ())), 0),
+        label,
+        required={x, y} in map(set, learned.required),
+        forbidden={x, y} in map(set, learned.forbidden),
+        log_odds=None if pair is None else pair.log_odds,
+        arcs=() if pair is None else pair.sentences,
+        view=learned.view_in_words,
+        effect=_effect(learned, counting, x, y) if joined else "",
+        untested={x, y} in map(set, learned.untested),
+        correlation=float(gaussian_moments(counting).correlation[i, j]) if schema.is_continuous else None,
+        **_over_rivals(learned, i, j),
+    )
+
+
+def _views(
+    engine: Engine, ends: Sequence[End], answers: Sequence[tuple[bool, dict[str, float]]], kin: str
+) -> list[View]:
+    """Return the pair as either end sees it, with the rows that were looked at."""
+    names = engine.schema.names
+    if engine.schema.is_continuous:
+        more: list[dict[str, float]] = [
+            {"partial_correlation": partial_correlation(engine, *end)} for end in ends
+        ]
+        sizes: list[tuple[int, int | None]] = [(engine.schema.n_rows, None)] * len(ends)
+    else:
+        tables = ask(engine, Questions.of([(v, np.array([w]), given) for v, w, given in ends]))
+        more = [{} for _ in ends]
+        sizes = list(zip(tables.n_rows.tolist(), tables.n_slices.tolist(), strict=True))
+    found = []
+    for (v, w, given), answer, others, size in zip(ends, answers, more, sizes, strict=True):
+        known = tuple(names[k] for k in given.tolist())
+        found.append(View(names[v], names[w], known, *size, answer[0], {**answer[1], **others}, kin))
+    return found
+
+
+def _effect(learned: Learned, engine: Engine, x: str, y: str) -> str:
+    """Say how strong an edge is, and in which direction."""
+    found, graph = learned.effects, learned.graph
+    i, j = sorted((graph.index(x), graph.index(y)))
+    e = int(np.flatnonzero((graph.pairs == (i, j)).all(axis=1))[0])
+    if found is None or (
+        isinstance(found, EdgeEffects) and np.isnan(found.log_odds_ratio[e]) and not found.tables
+    ):
+        found = effects_in(engine, graph)
+    levels = engine.schema.levels
+    return found.in_words(e, (graph.names[i], graph.names[j]), (levels[i], levels[j]))
+
+
+def _over_rivals(learned: Learned, i: int, j: int) -> dict[str, Any]:
+    """Return the posterior that was shown, over rivals if the pair is an edge; nothing if nobody compared."""
+    logs = None if learned.rivals is None else learned.edge_table.find(i, j)
+    if learned.rivals is None or logs is None:
+        return {}
+    x, y = (learned.graph.names[v] for v in (min(i, j), max(i, j)))
+    return {"over_rivals": sum(logs) / 2, "rivals": learned.rivals.get((x, y), ())}
+
+
+def bound_score(learned: Learned, engine: Engine, test: object = None) -> LocalScore | None:
+    """Return the score that learned a network, bound to an engine; None for learners without one."""
+    score, asked = learned.provenance.score, learned.provenance.test if test is None else as_test(test)
+    for part in (score, asked):
+        if isinstance(part, Foreign):
+            raise RequestError(f"the result was learned with {part.name!r} of another program")
+    return None if score is None else score.bind(engine, asked)  # type: ignore[union-attr, arg-type]
+
+
+def _label(learned: Learned, test: object) -> str:
+    """Return who was asked: the test, or the score if that asks none."""
+    score, asked = learned.provenance.score, learned.provenance.test if test is None else as_test(test)
+    return asked.name if asked is not None else f"none, score {score.name if score else ''}"
+
+
+def judging_test(learned: Learned, test: object = None) -> IndependenceTest:
+    """Return the test of a network; learners without one compare mutual informations."""
+    asked = learned.provenance.test if test is None else test
+    if isinstance(asked, Foreign):
+        raise RequestError(f"the result was learned with the test {asked.name!r} of another program")
+    return as_test("mutual-information" if asked is None else asked)
+
+
+def _others(learned: Learned, directed: Directed | None, v: int, w: int) -> Ints:
+    """Return what is given where v and w are asked about: other neighbours of v, or other parents."""
+    blanket = learned.graph.neighbours(v) if directed is None else directed.parents(v)
+    return np.asarray(blanket[blanket != w])
+
+
+def _by_test(bound: BoundTest, v: int, w: int, given: Ints) -> tuple[bool, dict[str, float]]:
+    """Return what the test decides, and its numbers."""
+    answers = bound.fixed(v, np.array([w]), given)
+    kinds = ("log_independent", "log_dependent", "statistic", "p_value")
+    found = {kind: values for kind in kinds if (values := getattr(answers, kind)) is not None}
+    return bool(answers.independent[0]), {kind: float(values[0]) for kind, values in found.items()}
+
+
+def _by_score(
+    score: LocalScore, learned: Learned, v: int, w: int, given: Ints
+) -> tuple[bool, dict[str, float]]:
+    """Return what the evidence says, as log posteriors: log odds of t, exact where rivals were compared."""
+    blanket, exact = learned.graph.neighbours(v), learned.rivals is not None
+    return _by_evidence(float(in_batches(score, [v], [blanket], refitted=exact).evidence[0, w]))
+
+
+def _by_evidence(evidence: float) -> tuple[bool, dict[str, float]]:
+    """Return what log odds of dependence decide, and the log posteriors."""
+    no, yes = (-float(np.logaddexp(0.0, sign * evidence)) for sign in (-1.0, 1.0))
+    return evidence < 0, {"log_independent": yes, "log_dependent": no}
+
+
+def _gain(score: LocalScore, learned: Learned, i: int, j: int) -> float:
+    """Return by how much the score would change if the pair were flipped."""
+    graph = learned.graph
+    flipped = graph.flip(graph.names[i], graph.names[j])
+    if isinstance(score, BoundBJPScore):
+        return score.of_graph(flipped.adjacency) - score.of_graph(graph.adjacency)
+    before, after = (sum(score.value(end, g.neighbours(end)) for end in (i, j)) for g in (graph, flipped))
+    return after - before
+
+
+def contingency(tables: Tables, t: int) -> tuple[tuple[int, ...], ...]:
+    """Return table ``t``, its slices added up, as rows of counts."""
+    _, a, b, n = tables.cells[:, tables.start[t] : tables.start[t + 1]]
+    found = np.zeros((tables.levels[tables.x[t]], tables.levels[tables.y[t]]), np.int64)
+    np.add.at(found, (a, b), n)
+    return tuple(map(tuple, found.tolist()))

@@ -1,0 +1,261 @@
+"""Continuous columns on the command line: read, learned from, shown, written, asked about; or refused."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ibmap.report.content import header, page_content
+from ibmap.results.result_file import read_result
+
+
+@pytest.fixture
+def farm():
+    """Soil and rain make the yield, the yield makes the price; the wind has nothing to do with it."""
+    rng = np.random.default_rng(1)
+    soil, rain, wind, noise, more = rng.normal(size=(5, 400))
+    grown = 0.7 * soil + 0.5 * rain + 0.6 * noise
+    columns = {"soil": 10 * soil + 50, "rain": rain, "yield": grown, "price": 20 - 3 * grown + more}
+    return pl.DataFrame({**columns, "wind": wind})
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a frame to a file, return its path."""
+
+    def to_file(frame, name="table.csv"):
+        frame.write_csv(tmp_path / name)
+        return tmp_path / name
+
+    return to_file
+
+
+EDGES = [["soil", "rain"], ["soil", "yield"], ["rain", "yield"], ["yield", "price"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "who"),
+    [
+        (["--test", "gaussian"], "ibmap-hc, test gaussian;"),
+        (["--test", "gaussian", "--learner", "gsmn"], "gsmn, test gaussian;"),
+        (["--test", "fisher-z", "--alpha", "0.001"], "gsmn, test fisher-z(alpha=0.001);"),
+        (["--score", "gaussian"], "evidence-map(score=gaussian);"),
+        (["--columns", "values"], "evidence-map(score=gaussian);"),
+        (["--columns", "ranks"], "evidence-map(score=gaussian);"),
+        (["--columns", "values", "--learner", "ibmap-hc"], "ibmap-hc, test gaussian;"),
+        (["--learner", "ibmap-hc", "--score", "gaussian", "--search", "rounds"], "search=rounds);"),
+    ],
+)
+def test_learners_of_numbers(ibmap, write, farm, given, who):
+    ran = ibmap("learn", write(farm), *given)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("4 edges among 5 variables")
+    assert who in ran.out
+    assert "r -0." in ran.out
+    assert json.loads(ibmap("learn", write(farm), *given, "--json").out)["edges"] == EDGES
+
+
+def test_hhc_mn_finds_who_is_next_to_whom(ibmap, write, farm):
+    found = ibmap(
+        "learn", write(farm), "--learner", "hhc-mn", "--test", "fisher-z", "--alpha", 0.001, "--json"
+    )
+    assert json.loads(found.out)["edges"] == EDGES[1:]
+
+
+def test_a_result_of_numbers_is_written_and_read_again(ibmap, write, farm, tmp_path):
+    out, table = tmp_path / "out", write(farm)
+    assert ibmap("learn", table, "--test", "gaussian", "--out", out).code == 0
+    result = read_result(out)
+    assert result.content["data"]["columns"] == "values"
+    assert result.content["levels"] == {}
+    assert dict(header(result))["data"] == "table.csv (columns values)"
+    edges = pl.read_csv(out / "edges.csv").filter(pl.col("in_graph")).sort("partial_correlation")
+    assert edges[0, "y"] == "price"
+    assert edges[0, "partial_correlation"] == pytest.approx(result.learned.effects.strength.min())
+    assert edges[0, "correlation"] < edges[0, "partial_correlation"] < -0.5
+    content = page_content(result)
+    assert content["continuous"]
+    assert content["pairs"]["sign"][:4] == np.sign(content["pairs"]["partial_correlation"][:4]).tolist()
+    assert "yield falls where price rises" in content["pairs"]["effect_in_words"][0]
+    assert "The partial correlation r" in (out / "report.html").read_text()
+
+
+def test_questions_to_a_result_of_numbers(ibmap, write, farm, tmp_path):
+    out, table, unseen = tmp_path / "out", write(farm[:200]), write(farm[200:], "unseen.csv")
+    assert ibmap("learn", table, "--columns", "values", "--out", out).code == 0
+    ran = ibmap("explain", out, "soil", "price")
+    assert (ran.code, ran.err) == (0, "")
+    assert "soil is independent of price given rain and yield" in ran.out
+    assert "correlation of soil and price, whatever else there is: -0." in ran.out
+    found = json.loads(ibmap("explain", out, "yield", "soil", "--json").out)
+    assert "rise together, everything else equal" in found["effect"]
+    assert (found["counts"], found["views"][0]["n_slices"]) == ([], None)
+    assert ibmap("explain", out, "soil", "price", "--data", unseen).refuses("its values are others")
+    assert ibmap("plot", out, tmp_path / "net.svg").code == 0
+    text = ibmap("convert", out, "-", "--to", "graphml").out
+    assert "partial_correlation" in text
+    assert ibmap("report", out, "--force").code == 0
+    ran = ibmap("evaluate", out, "--data", unseen, "--queries", 5)
+    assert (ran.code, ran.err) == (0, "")
+    assert "Log score -0." in ran.out
+    assert "times as large as without edges" in ran.out
+    found = json.loads(ibmap("evaluate", out, "--data", unseen, "--queries", 5, "--json").out)
+    assert found["log_score"] > found["log_score_empty_graph"] + 0.2
+    assert found["accuracy"] > found["accuracy_empty_graph"]
+
+
+def test_models_of_numbers_need_bins(ibmap, write, farm, tmp_path):
+    out, table = tmp_path / "out", write(farm)
+    assert ibmap("learn", table, "--columns", "values", "--out", out).code == 0
+    assert ibmap("fit", out, table).refuses("these variables are numbers", "--discretize 'quantile'")
+    ran = ibmap("fit", out / "graph.json", table, "--out", tmp_path / "model.json")
+    assert ran.refuses("it looks continuous", "models need categories", "--discretize 'quantile'")
+    assert "gaussian" not in ran.err
+    for verb in (["ask", out, "soil"], ["sample", out], ["impute", out, table], ["score", out, table]):
+        assert ibmap(*verb).refuses("there is no model", "ibmap fit RESULT FILE writes one")
+    assert ibmap("fit", out, table, "--discretize", "quantile", "--bins", 3).code == 0
+    assert ibmap("ask", out, "soil").code == 0
+
+
+def test_bootstrap_and_test_of_numbers(ibmap, write, farm, tmp_path):
+    table, out = write(farm), tmp_path / "out"
+    assert ibmap("learn", table, "--test", "gaussian", "--out", out).code == 0
+    ran = ibmap("bootstrap", table, "--test", "gaussian", "--replicates", 5, "--out", out)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("4 edges in more than 50%")
+    assert ibmap("report", out, "--force").out.endswith(
+        "with the support of the edges: open it in a browser\n"
+    )
+    ran = ibmap("test", table, "soil", "price", "--given", "yield", "--test", "fisher-z")
+    assert ran.out.startswith("soil and price are independent given yield: p-value = ")
+    assert "partial correlation" in ran.out
+    found = json.loads(ibmap("test", table, "soil", "price", "--columns", "values", "--json").out)
+    assert list(found)[3:] == ["log_p_independent", "log_p_dependent", "partial_correlation", "n_rows"]
+    assert found["partial_correlation"] == pytest.approx(np.corrcoef(farm["soil"], farm["price"])[0, 1])
+
+
+def test_searches_of_numbers_are_saved_and_told(ibmap, write, farm, tmp_path):
+    table, known = write(farm), tmp_path / "known.toml"
+    known.write_text('forbidden = [["soil", "rain"]]\nprior = [["rain", "wind", 0.000001]]\n')
+    for given in (["--test", "gaussian"], ["--columns", "values"]):
+        more = ["--checkpoint", tmp_path / "search.json", "--require", "soil,wind"]
+        ran = ibmap("learn", table, *given, "--knowledge", known, *more, "--json")
+        assert (ran.code, ran.err) == (0, "")
+        edges = json.loads(ran.out)["edges"]
+        assert ["soil", "wind"] in edges
+        assert ["rain", "wind"] in edges
+        assert ["soil", "rain"] not in edges
+
+
+@pytest.mark.parametrize(
+    ("more", "said", "who"),
+    [
+        (
+            {},
+            "all columns hold numbers: they are taken as they are; --discretize",
+            "evidence-map(score=gaussian)",
+        ),
+        (
+            {"wet": ["no", "yes"] * 200},
+            "'wet' holds no numbers: all columns are taken by their ranks",
+            "gaussian",
+        ),
+        (
+            {"crop": list("abcd") * 100},
+            "'crop' has levels without an order: numbers are cut",
+            "evidence-map;",
+        ),
+    ],
+)
+def test_columns_are_chosen_by_kind_and_the_choice_is_told(ibmap, write, farm, tmp_path, more, said, who):
+    table, out = (
+        write(farm.with_columns(**{name: pl.Series(values) for name, values in more.items()})),
+        tmp_path / "out",
+    )
+    ran = ibmap("learn", table, "--columns", "auto", "--out", out)
+    assert ran.code == 0
+    assert ran.warns(said, "--bins 5", kind="note")
+    assert who in ran.out
+    assert ibmap("explain", out, "soil", "yield").code == 0
+    ran = ibmap("evaluate", out, "--data", table, "--queries", 2)
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_categories_stay_categories(ibmap, survey):
+    ran = ibmap("learn", survey, "--columns", "auto", "--json")
+    assert ran.warns("no column is continuous", "--columns values", kind="note")
+    assert ran.out.replace(" ", "")[:60] == ibmap("learn", survey, "--json").out.replace(" ", "")[:60]
+
+
+def test_what_is_wrong_with_a_table_of_numbers(ibmap, write, farm):
+    gaps = farm.with_columns(pl.when(pl.int_range(400) < 3).then(None).otherwise("rain").alias("rain"))
+    ran = ibmap("learn", write(gaps))
+    assert ran.refuses(
+        "'rain' (3)", "--missing", "'soil' holds", "--test 'gaussian'", "--bins", "--columns auto"
+    )
+    assert ibmap("learn", write(gaps), "--test", "gaussian").refuses("'rain' (3)", "--missing 'drop'")
+    for policy in ("category", "testwise"):
+        ran = ibmap("learn", write(gaps), "--test", "gaussian", "--missing", policy)
+        assert ran.refuses("--missing must be 'error' or 'drop' where columns are numbers")
+    ran = ibmap("learn", write(gaps), "--test", "gaussian", "--missing", "drop")
+    assert ran.warns("3 of 400 rows with missing numbers are left out", kind="note")
+    assert "learned from 397 rows" in ran.out
+    endless = farm.with_columns(pl.when(pl.int_range(400) < 1).then(np.inf).otherwise("rain").alias("rain"))
+    assert ibmap("learn", write(endless), "--test", "gaussian").refuses("'rain' holds infinite values")
+    words = farm.with_columns(note=pl.Series([f"note {i}" for i in range(400)]))
+    ran = ibmap("learn", write(words), "--test", "gaussian")
+    assert ran.refuses("no numbers in 'note'", "--drop the column", "--columns 'ranks'")
+    assert ibmap("learn", write(words), "--columns", "ranks").refuses(
+        "'note' has 400 levels without an order"
+    )
+
+
+@pytest.mark.parametrize("given", [["--test", "gaussian"], ["--columns", "values"], ["--test", "fisher-z"]])
+def test_tables_that_say_little_have_an_answer(ibmap, write, farm, given):
+    copies = farm.with_columns(
+        twice=2 * pl.col("soil"), both=pl.col("soil") + pl.col("rain"), one=pl.lit(3.5)
+    )
+    ran = ibmap("learn", write(copies), *given, "--json")
+    assert ran.code == 0
+    edges = json.loads(ran.out)["edges"]
+    assert ["soil", "twice"] in edges
+    assert not [edge for edge in edges if "one" in edge]
+    rng = np.random.default_rng(0)
+    wide = pl.DataFrame({f"x{i}": rng.normal(size=20) for i in range(60)})
+    ran = ibmap("learn", write(wide), *given)
+    assert ran.code == 0
+    assert "60 variables, learned from 20 rows" in ran.out
+    constant = pl.DataFrame({"a": [1.5] * 9, "b": [2.5] * 9})
+    assert ibmap("learn", write(constant), *given).out.startswith("0 edges among 2 variables")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            ["--columns", "valeus"],
+            "--columns must be 'auto', 'categories', 'values' or 'ranks', not 'valeus'",
+        ),
+        (["--test", "gaussian", "--discretize", "quantile"], "--discretize cuts numbers"),
+        (["--columns", "auto", "--bins", "4"], "--bins cuts numbers"),
+        (["--columns", "values", "--learner", "mi"], "these variables are numbers"),
+        (["--columns", "values", "--learner", "dag-hc"], "these variables are numbers"),
+        (["--columns", "values", "--view", "directed"], "these variables are numbers"),
+        (["--columns", "values", "--learner", "gsmn", "--test", "bayesian"], "these variables are numbers"),
+        (["--columns", "values", "--score", "pairwise"], "these variables are numbers"),
+        (["--test", "gaussian", "--learner", "evidence-map"], "evidence-map asks no test"),
+        (
+            ["--test", "fisher-z", "--learner", "ibmap-hc"],
+            "has none: use the Bayesian test ('gaussian', of numbers)",
+        ),
+        (["--test", "gaussian", "--prior-counts", "bdeu"], "gaussian has no option --prior-counts"),
+        (
+            ["--columns", "categories", "--discretize", "quantile", "--test", "gaussian"],
+            "pass --columns 'values'",
+        ),
+        (["--columns", "values", "--engine", "cluster"], "in memory only"),
+    ],
+)
+def test_requests_that_make_no_sense_for_numbers(refused, write, farm, given, words):
+    assert words in refused(write(farm), *given)
