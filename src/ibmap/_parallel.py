@@ -31,9 +31,11 @@ def n_threads(n_jobs: int | None) -> int:
         return 1
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
         raise RequestError(f"n_jobs must be a whole number or None, not {n_jobs!r}")
-    if n_jobs == 0:
-        raise RequestError("n_jobs must not be 0: None is one thread, -1 all cores")
-    return int(n_jobs) if n_jobs > 0 else max(1, (cpu_count() or 1) + 1 + int(n_jobs))
+    n_cores = cpu_count() or 1
+    if n_jobs == 0 or n_jobs < -n_cores:
+        fewest = "" if n_cores == 1 else f", -{n_cores} all but {n_cores - 1}"
+        raise RequestError(f"n_jobs must not be {n_jobs}: None is one thread, -1 all cores{fewest}")
+    return int(n_jobs) if n_jobs > 0 else n_cores + 1 + int(n_jobs)
 
 
 def result_of(future: Future[T]) -> T:

@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from ibmap.cli import options
-from ibmap.cli.app import app
+from ibmap.cli.app import TASKS, app
 from ibmap.cli.registries import REGISTRIES, _in_source, names_in
 from ibmap.independence.registry import TESTS, as_test
 from ibmap.learners.registry import LEARNERS, find_learner
@@ -112,3 +112,23 @@ def test_options_reach_the_test(ibmap, survey, verb: str, given: list[str], name
 def test_another_test_s_option_is_refused_by_its_name_on_the_command_line(refused, survey) -> None:
     said = refused(survey, "--learner", "ibmap-hc", "--min-information", "0.1")
     assert "bayesian has no option --min-information; mutual-information has" in said
+
+
+def test_short_help_and_verbs_by_task(ibmap):
+    short, long = ibmap("-h"), ibmap("--help")
+    assert short.out == long.out
+    assert ibmap("learn", "-h").out == ibmap("learn", "--help").out
+    assert ibmap("simulate", "random", "-h").code == 0
+    for task, names in TASKS.items():
+        section = short.out.partition(f"{task}:")[2].partition("\n\n")[0]
+        assert [
+            line.split()[0] for line in section.splitlines() if line.startswith("  ") and line[2] != " "
+        ] == [*names]
+    assert sorted(name for names in TASKS.values() for name in names) == sorted(COMMANDS)
+
+
+def test_completion_of_the_shell(ibmap, monkeypatch):
+    monkeypatch.setenv("_IBMAP_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "ibmap boot")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert ibmap().out.split() == ["bootstrap"]

@@ -131,7 +131,7 @@ def test_bootstrap_and_test_of_numbers(ibmap, write, farm, tmp_path):
     assert ran.out.startswith("soil and price are independent given yield: p-value = ")
     assert "partial correlation" in ran.out
     found = json.loads(ibmap("test", table, "soil", "price", "--columns", "values", "--json").out)
-    assert list(found)[3:] == ["log_p_independent", "log_p_dependent", "partial_correlation", "n_rows"]
+    assert list(found)[5:] == ["log_p_independent", "log_p_dependent", "partial_correlation", "n_rows"]
     assert found["partial_correlation"] == pytest.approx(np.corrcoef(farm["soil"], farm["price"])[0, 1])
 
 

@@ -3,7 +3,17 @@ import math
 
 import pytest
 
-KEYS = ["x", "y", "given", "log_p_independent", "log_p_dependent", "n_rows", "n_slices"]
+KEYS = [
+    "x",
+    "y",
+    "given",
+    "independent",
+    "test",
+    "log_p_independent",
+    "log_p_dependent",
+    "n_rows",
+    "n_slices",
+]
 
 
 def test_json_of_the_bayesian_test(ibmap, survey):
@@ -19,7 +29,17 @@ def test_json_of_the_bayesian_test(ibmap, survey):
 @pytest.mark.parametrize("name", ["chi-square", "g-square", "mutual-information"])
 def test_json_of_classical_tests(ibmap, survey, name):
     result = json.loads(ibmap("test", survey, "smoke", "cough", "--test", name, "--json").out)
-    assert list(result) == ["x", "y", "given", "statistic", "p_value", "n_rows", "n_slices"]
+    assert list(result) == [
+        "x",
+        "y",
+        "given",
+        "independent",
+        "test",
+        "statistic",
+        "p_value",
+        "n_rows",
+        "n_slices",
+    ]
     assert (result["n_rows"], result["n_slices"]) == (300, 1)
     assert (result["p_value"] is None) == (name == "mutual-information")
 

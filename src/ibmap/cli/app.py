@@ -35,6 +35,7 @@ from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
 from ibmap.errors import DataWarning, IbmapError, SearchWarning
 
+HELP = {"help_option_names": ["-h", "--help"]}
 TOLD = (DataWarning, SearchWarning)  #: warnings that people see, on one line
 
 
@@ -64,6 +65,13 @@ class Verbs(TyperGroup):
         except KeyboardInterrupt:
             say_interrupted()
             raise typer.Exit(130) from None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Show the verbs by task."""
+        for task, names in TASKS.items():
+            rows = [(name, self.commands[name].get_short_help_str(90)) for name in names]
+            with formatter.section(task):
+                formatter.write_dl(rows)
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
         """Read the arguments; Ctrl-C is answered meanwhile as it always is."""
@@ -110,7 +118,7 @@ def _version(wanted: bool) -> None:
 app = typer.Typer(
     cls=Verbs,
     help="Learn the structure of a Markov network from a table, and how far to trust each edge.",
-    add_completion=False,
+    context_settings=HELP,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -126,7 +134,14 @@ def options(
     """Options of ``ibmap`` itself."""
 
 
-#: in the order of the help, each with its line there
+#: verbs by what they are for, in the order of the help
+TASKS = {
+    "Learn a network": ("learn", "explain", "report", "plot", "bootstrap", "compare", "test"),
+    "Use it": ("fit", "ask", "sample", "impute", "score", "evaluate", "convert"),
+    "Try, simulate, optimise": ("demo", "simulate", "optimize"),
+    "Reproduce the paper": ("reproduce", "describe"),
+}
+#: each with its line in the help
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "learn": (learn, "Learn a network from a CSV or Parquet file."),
     "explain": (explain, "Tell why two variables are adjacent in a result, or why not."),
@@ -148,5 +163,6 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "reproduce": (reproduce, "Run the paper's experiments, and check its claims."),
 }
 for name, (verb, line) in VERBS.items():
-    app.command(name, cls=Verb, help=line)(expanded(verb))
+    app.command(name, cls=Verb, help=line, context_settings=HELP)(expanded(verb))
+simulate.info.context_settings = HELP
 app.add_typer(simulate, name="simulate", help="Draw data from a world whose truth is known.")

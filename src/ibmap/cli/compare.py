@@ -23,9 +23,7 @@ FILES = ("comparison.json", "differences.csv", "comparison.html", "comparison.sv
 
 def compare(
     first: Annotated[Path, typer.Argument(metavar="A", help="A table; or one with both groups, with --by.")],
-    second: Annotated[
-        Path | None, typer.Argument(metavar="[B]", help="A table with the same columns.")
-    ] = None,
+    second: Annotated[Path | None, typer.Argument(metavar="B", help="A table with the same columns.")] = None,
     *,
     by: Annotated[
         str | None, typer.Option(metavar="X", help="The column of A, of two values, that tells groups apart.")

@@ -31,6 +31,7 @@ class _State:
     def __init__(self) -> None:
         self.heard: int | None = None
         self.said = False
+        self.advice = ""
 
 
 _state = _State()
@@ -41,14 +42,23 @@ def say_interrupted(number: int = signal.SIGINT) -> None:
     if not _state.said:
         _state.said = True
         with suppress(OSError, ValueError):
-            sys.stderr.write(f"ibmap: {WORD[signal.Signals(_state.heard or number)]}\n")
+            advice = f"; {_state.advice}" if _state.advice else ""
+            sys.stderr.write(f"ibmap: {WORD[signal.Signals(_state.heard or number)]}{advice}\n")
             sys.stderr.flush()
+
+
+@contextmanager
+def advised(words: str) -> Iterator[None]:
+    """Say how to go on, if a signal comes while the block runs."""
+    _state.advice = words
+    yield
+    _state.advice = ""  # not after an exception: it is told later
 
 
 @contextmanager
 def answered() -> Iterator[None]:
     """Answer signals while the block runs, and until the process ends if there was one."""
-    _state.heard, _state.said = None, False
+    _state.heard, _state.said, _state.advice = None, False, ""
     if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
         yield
         return

@@ -10,6 +10,7 @@ import typer
 
 from ibmap._text import listed
 from ibmap.cli import options, screen
+from ibmap.cli.interrupts import advised
 from ibmap.cli.output import csv_text, output_folder, write_together
 from ibmap.cli.presets import PresetName, for_learning
 from ibmap.errors import SearchWarning
@@ -45,7 +46,7 @@ def learn(
     with output_folder(out, FILES, output.force):
         engine, about = table.suited_to(test.test, chosen.score).read(file)
         learning = chosen.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
-        with screen.progress() as callback:
+        with advised(how_to_go_on(checkpoint)), screen.progress() as callback:
             learned = learning(engine, callback).with_effects(engine)
         if out is not None:
             files = result_files(result_of_learned(learned, engine, about), output.safe_csv)
@@ -59,6 +60,13 @@ def learn(
         console.print(where_to_look(out, files), style="dim")
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
+
+
+def how_to_go_on(checkpoint: Path | None) -> str:
+    """Return what to do after an interruption."""
+    if checkpoint is None:
+        return "with --checkpoint FILE a search is saved every ten seconds, and can go on"
+    return f"the same command goes on from {checkpoint}, if the search ran for ten seconds"
 
 
 def graph_text(learned: "Learned") -> str:

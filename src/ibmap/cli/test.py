@@ -78,7 +78,8 @@ class Outcome:
             }
         else:
             found = {"statistic": _first(answers.statistic), "p_value": _first(answers.p_value)}
-        question = {"x": self.x, "y": self.y, "given": self.given}
+        verdict = {"independent": bool(answers.independent[0]), "test": self.test}
+        question = {"x": self.x, "y": self.y, "given": self.given, **verdict}
         if self.correlation is not None:
             return {**question, **found, "partial_correlation": self.correlation, "n_rows": self.n_rows}
         return {**question, **found, "n_rows": self.n_rows, "n_slices": self.n_slices}
