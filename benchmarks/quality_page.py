@@ -34,9 +34,6 @@ numbers are in [`benchmarks/results/quality.csv`](../benchmarks/results/quality.
 
 The picture shows the errors of a method in all worlds of a kind, over those of the best method there; it is
 blank where a method was not run on all of its tables.
-
-The rows of evidence-map were measured before its two families started from the same evidence
-([design](design.md)); on the tuning seeds that took 7 of 2030 errors away.
 """
 
 REAL = """## Real tables
