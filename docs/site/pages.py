@@ -38,6 +38,7 @@ PACKAGES = [
 PAGES = [
     "README",
     "docs/tutorial",
+    "docs/choosing",
     "docs/design",
     "docs/glossary",
     "docs/models",

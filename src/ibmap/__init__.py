@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ibmap.plots import plot_comparison as plot_comparison
     from ibmap.plots import plot_scores as plot_scores
     from ibmap.report import write_report as write_report
+    from ibmap.results.comparison import Comparison as Comparison
     from ibmap.results.explanation import Explanation as Explanation
     from ibmap.results.learned import Learned as Learned
     from ibmap.results.learned import Step as Step
@@ -70,6 +71,7 @@ _HOME = {
     "CategoricalData": "ibmap.data",
     "Checkpoint": "ibmap.learners",
     "compare": "ibmap.estimators",
+    "Comparison": "ibmap.results.comparison",
     "ChiSquareTest": "ibmap.independence",
     "DAGHC": "ibmap.estimators",
     "DataWarning": "ibmap.errors",
