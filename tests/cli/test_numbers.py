@@ -239,6 +239,8 @@ def test_tables_that_say_little_have_an_answer(ibmap, write, farm, given):
         ),
         (["--test", "gaussian", "--discretize", "quantile"], "--discretize cuts numbers"),
         (["--columns", "auto", "--bins", "4"], "--bins cuts numbers"),
+        (["--columns", "auto", "--preset", "paper"], "--preset paper is about categories"),
+        (["--test", "gaussian", "--preset", "paper"], "--preset paper is about categories"),
         (["--columns", "values", "--learner", "mi"], "these variables are numbers"),
         (["--columns", "values", "--learner", "dag-hc"], "these variables are numbers"),
         (["--columns", "values", "--view", "directed"], "these variables are numbers"),

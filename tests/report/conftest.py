@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ibmap.data import CategoricalData
+from ibmap.data.numbers import load_numbers
 from ibmap.graph import Graph
 from ibmap.learners import ibmap_hc
 from ibmap.report import write_report
@@ -40,6 +41,15 @@ def chain_data():
 def chain(chain_data):
     """Eight variables in a row, learned."""
     return result_for(ibmap_hc(chain_data), chain_data)
+
+
+@pytest.fixture(scope="session")
+def numbers():
+    """Three columns of numbers in a row: the first two rise together, the third falls."""
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 300))
+    data = load_numbers({"a": a, "b": a + b, "c": c - a - b})
+    return result_for(ibmap_hc(data, "gaussian").with_effects(data), data)
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,27 @@ def test_a_click_on_an_edge_shows_its_counts_and_the_ascent_that_added_it(show, 
     assert report.panel().startswith("Pick something")
 
 
+def test_edges_of_numbers_show_correlations_and_have_the_colour_of_their_sign(show, numbers):
+    report = show(numbers)
+    found = dict(zip(numbers.network.graph.edges, numbers.network.numbers, strict=True))
+    for edge, words in ((("a", "b"), "rise together"), (("b", "c"), "b falls where c rises")):
+        k = report.js(
+            "(names) => pairs.x.findIndex((x, k) => data.names[x] + data.names[pairs.y[k]] === names)",
+            "".join(edge),
+        )
+        report.js("(k) => pick('pair', k)", k)
+        panel = report.panel()
+        assert words in panel
+        assert f"is {found[edge]['partial_correlation']:+.2f} ±" in panel
+        assert f"is {found[edge]['correlation']:+.2f}." in panel
+        assert "level" not in panel
+        assert report.js("(k) => effectSign(k)", k) == np.sign(found[edge]["partial_correlation"])
+    report.js("() => pick('variable', 0)")
+    assert "continuous" in report.panel()
+    heads = report.js("() => asCsv()").splitlines()[0].split(",")
+    assert heads[6:9] == ["partial_correlation", "partial_correlation_se", "correlation"]
+
+
 def test_an_edge_names_what_could_be_in_its_place(show):
     data = near_copies()
     learned = evidence_map(data)

@@ -18,7 +18,8 @@ class GSMN(StructureLearner):
     Parameters
     ----------
     test : IndependenceTest, str, callable or None
-        Who decides about independence; None is :class:`BayesianTest` with its defaults.
+        Who decides about independence; None is :class:`BayesianTest` with its defaults. "gaussian" and
+        "fisher-z" take columns of numbers as they are.
     symmetry : {"or", "and"}
         Whether an edge needs one end that has chosen the other, or both.
     missing, discretize, bins, engine, n_jobs

@@ -45,15 +45,16 @@ class ScoredLearner(StructureLearner):
 
 
 class IBMAP(ScoredLearner):
-    """Learn a Markov network from categorical data by IBMAP-HC, with a posterior for every edge.
+    """Learn a Markov network by IBMAP-HC, with a posterior for every edge.
 
     Parameters
     ----------
     test : IndependenceTest, str, callable or None
-        Where posteriors come from; None is :class:`BayesianTest` with its defaults.
+        Where posteriors come from; None is :class:`BayesianTest` with its defaults. "gaussian"
+        (:class:`GaussianTest`) takes columns of numbers as they are, and mixed tables by ranks.
     score : Score, str or None
         What is raised: "ib", the paper's score (None is the same), or the log evidence of conditionals:
-        "pairwise", "saturated" (the marginal pseudo-likelihood) or "adaptive".
+        "pairwise", "saturated" (the marginal pseudo-likelihood), "adaptive", or "gaussian", of numbers.
     search : Search, str or None
         How: "climb", the paper's (None is the same), "steepest" or "rounds".
     patience : int
@@ -69,7 +70,7 @@ class IBMAP(ScoredLearner):
         What to do with missing values: refuse them, drop incomplete rows, make them a level of their own, or
         use in each test the rows that are complete in its own columns.
     discretize : {"equal-width", "quantile"} or None
-        How to cut continuous columns; None refuses them.
+        How to cut continuous columns; None refuses them, unless the test or the score takes numbers.
     bins : int, mapping or None
         How many bins, or which edges for which column; None lets the number of rows decide.
     engine : Engine, callable, str or None
@@ -169,7 +170,8 @@ class EvidenceMAP(ScoredLearner):
     Parameters
     ----------
     score : FamilyScore, str or None
-        Whose evidence is raised: "adaptive" (None is the same), "pairwise" or "saturated".
+        Whose evidence is raised: "adaptive" (None is the same), "pairwise" or "saturated"; "gaussian" takes
+        columns of numbers as they are, and raises that of linear regressions.
     search : Search, str or None
         How: "swaps" (None is the same), "rounds", "steepest" or "climb".
     view : {"undirected", "directed"} or None
