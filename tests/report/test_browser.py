@@ -219,3 +219,37 @@ def luminance(colour):
     parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_find_zooms_to_a_variable_and_its_neighbours(show, large):
+    report = show(large)
+    report.js("() => setView('heat')")
+    wide = report.js("ibmapReport.models['heat x'].end - ibmapReport.models['heat x'].start")
+    report.page.fill("#find", "v7")
+    report.settle()
+    near = report.js("ibmapReport.models['heat x'].end - ibmapReport.models['heat x'].start")
+    assert 0 < near < wide
+    ranks = report.js("(name) => rankOf[data.names.indexOf(name)]", "v7")
+    start, end = (report.js(f"ibmapReport.models['heat x'].{side}") for side in ("start", "end"))
+    assert start < ranks < end
+
+
+def test_variables_without_edges_are_not_in_the_heat_map(show):
+    data = noisy_chain(4, 300, noise=0.2)
+    alone = np.random.default_rng(1).integers(0, 2, (3, 300)).astype(np.int8)
+    more = CategoricalData(np.vstack([data.codes, alone]), (*data.names, "p", "q", "r"), ((0, 1),) * 7)
+    report = show(result_for(ibmap_hc(more), more))
+    assert sorted(report.js("order")) == [0, 1, 2, 3]
+    report.js("() => { setView('heat'); pick('variable', 5); }")
+    assert "It has no edge" in report.panel()
+
+
+def test_untested_edges_are_told_and_a_panel_fits(show, complete):
+    report = show(complete)
+    told = [kind for kind in report.column(1) if kind == "untested edge"]
+    assert len(told) == len(complete.learned.untested) > 3
+    k = report.js("pairs.untested.indexOf(true)")
+    report.js("(k) => pick('pair', k)", k)
+    assert "Neither end could test it" in report.panel()
+    report.js("() => pick('variable', 0)")
+    assert report.js("() => at('panel').scrollWidth <= at('panel').clientWidth")

@@ -17,6 +17,7 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", help="The folder of ibmap bootstrap --out [RESULT, if it is there]."),
     ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The headline of the page.")] = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -39,7 +40,7 @@ def report(
     known = read_result(result)
     beside = support or (folder if (folder / FILE).is_file() else None)
     found = read_support(beside, known) if beside is not None else None
-    write_report(known, target, support=found, overwrite=force, safe_csv=safe_csv)
+    write_report(known, target, support=found, overwrite=force, safe_csv=safe_csv, title=title)
     if as_json:
         about = {"out": str(target), "bytes": target.stat().st_size, "support": found is not None}
         screen.tell_json(about)

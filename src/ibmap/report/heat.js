@@ -2,6 +2,11 @@
 
 const SEEN = 3; // pixels: a cell is never smaller than can be seen
 
+const matters = (k) => pairs.edge[k] || isMiss(k);
+const nothing = !everyPair.some(matters);
+/** Whether a variable is in the heat map: it has an edge or a near miss, or nobody has. */
+const inHeat = (i) => nothing || edgesOf[i].some(matters);
+
 /** An order that brings neighbours together (Cuthill and McKee): from the ends of the network inwards. */
 function neighbourly() {
   const byDegree = (a, b) => data.degrees[a] - data.degrees[b] || a - b;
@@ -19,11 +24,11 @@ function neighbourly() {
       }
     }
   }
-  return order.reverse();
+  return order.filter(inHeat).reverse();
 }
 
 const order = neighbourly();
-const rankOf = new Array(order.length);
+const rankOf = new Array(data.names.length);
 order.forEach((i, rank) => {
   rankOf[i] = rank;
 });
@@ -33,7 +38,8 @@ const nameAt = (tick) => {
 };
 
 function drawHeat(shown) {
-  const twice = shown.flatMap((k) => [k, k]);
+  const there = shown.filter((k) => rankOf[pairs.x[k]] !== undefined && rankOf[pairs.y[k]] !== undefined);
+  const twice = there.flatMap((k) => [k, k]);
   const cell = (one, other) => twice.map((k, n) => rankOf[n % 2 ? pairs[other][k] : pairs[one][k]]);
   const tint = { edge: colour("edge"), miss: colour("miss"), picked: colour("picked") };
   const [width, height] = scaleOf("heat").map((scale) => Math.max(1, SEEN / Math.abs(scale || 1)));
@@ -51,9 +57,11 @@ function drawHeat(shown) {
 
 /** Draw bands through the row and the column of what was picked. */
 function drawBands(width, height, color) {
-  const n = data.names.length,
+  const n = order.length,
     middle = (n - 1) / 2,
-    ranks = pickedEnds().map((i) => rankOf[i]);
+    ranks = pickedEnds()
+      .map((i) => rankOf[i])
+      .filter((rank) => rank !== undefined);
   const both = (columns, rows) => [...ranks.map(columns), ...ranks.map(rows)];
   models.bands.data = {
     x: both(

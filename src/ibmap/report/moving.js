@@ -5,7 +5,7 @@ const FINGER = 14; // pixels around a tap
 const ranges = () => [models[`${state.view} x`], models[`${state.view} y`]];
 
 function showWhole() {
-  const n = data.names.length;
+  const n = order.length;
   const wide = viewWidth(),
     half = Math.min(90, wide / 6), // a name, in pixels
     margin = half / (wide - 2 * half);
@@ -30,6 +30,23 @@ function zoom(factor) {
   }
 }
 
+/** Zoom to a variable and its neighbours, if they are a small part of what is in sight. */
+function approach(i) {
+  const around = [i, ...blanket(i).map((k) => other(k, i))];
+  const spots =
+    state.view === "network" ? around.map((j) => data.places[j]) : around.map((j) => [rankOf[j], rankOf[j]]);
+  if (spots.some((spot) => spot[0] === undefined)) return;
+  const least = state.view === "network" ? 0.15 : 4;
+  ranges().forEach((range, axis) => {
+    const at = spots.map((spot) => spot[axis]),
+      middle = (Math.min(...at) + Math.max(...at)) / 2,
+      half = Math.max(least, 0.75 * (Math.max(...at) - Math.min(...at))),
+      now = (range.end - range.start) / 2;
+    if (half < Math.abs(now))
+      range.setv({ start: middle - Math.sign(now) * half, end: middle + Math.sign(now) * half });
+  });
+}
+
 function move(axis, share) {
   const range = ranges()[axis],
     step = (range.end - range.start) * share;
@@ -41,6 +58,7 @@ function centre() {
   const ends = pickedEnds();
   const spots =
     state.view === "network" ? ends.map((i) => data.places[i]) : [[rankOf[ends.at(0)], rankOf[ends.at(-1)]]]; // its cell; of a variable, that on the diagonal
+  if (spots.some((spot) => spot.includes(undefined))) return; // it is not in the heat map
   ranges().forEach((range, axis) => {
     const at = spots.map((spot) => spot[axis]),
       middle = (Math.min(...at) + Math.max(...at)) / 2,

@@ -88,7 +88,10 @@ function listen() {
 /** Pick the first variable whose name is meant by the text in a field; mark the field if there is none. */
 function find(field, meant, sure = false) {
   const i = field.value ? data.names.findIndex((name) => meant(name, field.value)) : -1;
-  if (i >= 0) pick("variable", i);
+  if (i >= 0) {
+    pick("variable", i);
+    approach(i);
+  }
   field.setAttribute("aria-invalid", sure && field.value !== "" && i < 0);
 }
 
@@ -124,8 +127,11 @@ function steer(event) {
   acts[event.key]();
 }
 
-/** Show near misses at first only if there are few of them, or nothing else. */
+const CROWDED = 60; // variables
+
+/** Show near misses at first only if there are few of them and of variables, or nothing else. */
 function fewMisses() {
+  if (data.names.length > CROWDED && data.n_edges) return false;
   return allMisses <= Math.max(10, data.n_edges / 2) || !data.n_edges;
 }
 

@@ -42,6 +42,7 @@ def write_report(
     support: Any = None,
     overwrite: bool = False,
     safe_csv: bool = False,
+    title: str | None = None,
 ) -> None:
     """Write the report of a learned network: one page of HTML that opens offline.
 
@@ -58,14 +59,18 @@ def write_report(
         Whether a file that is there may be replaced.
     safe_csv : bool
         Whether the table that the page saves has ``'`` before names that a spreadsheet takes for formulas.
+    title : str, optional
+        The headline of the page, above how many edges there are.
     """
     refuse_existing(Path(path), overwrite=overwrite)
     result = as_result(source)
-    text = report_text(result, as_support(support, result), safe_csv=safe_csv)
+    text = report_text(result, as_support(support, result), safe_csv=safe_csv, title=title)
     write_whole(Path(path), text, overwrite=overwrite)
 
 
-def report_text(result: Result, support: Support | None = None, *, safe_csv: bool = False) -> str:
+def report_text(
+    result: Result, support: Support | None = None, *, safe_csv: bool = False, title: str | None = None
+) -> str:
     """Return the page as text."""
     require_bokeh()
     from ibmap.report.figures import figures
@@ -73,8 +78,10 @@ def report_text(result: Result, support: Support | None = None, *, safe_csv: boo
     graph = result.learned.graph
     content = {**page_content(result, support), "safe_csv": safe_csv}
     shown = sum(content["pairs"]["edge"])
+    size = f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}"
     text: str = _template().render(
-        title=f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}",
+        title=f"{title}: {size}" if title else size,
+        meaning=result.learned.posterior_in_words,
         header=header(result, support),
         cut=counted(shown, "edge") if shown < graph.n_edges else None,
         content=_in_script(content),

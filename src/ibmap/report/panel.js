@@ -71,7 +71,7 @@ function neighbourTable(i, which) {
   const heads = [
     "variable",
     "posterior",
-    "seen from here",
+    "from here",
     "from there",
     ...(data.has_support ? ["support"] : []),
   ];
@@ -201,12 +201,9 @@ function countsOf(k) {
       ...row.map((n) =>
         element(
           "td",
-          {
-            class: "number",
-            style: { "--share": whole[r] ? n / whole[r] : 0 },
-            title: whole[r] ? `${Math.round((100 * n) / whole[r])} % of the row` : "",
-          },
+          { class: "number", style: { "--share": whole[r] ? n / whole[r] : 0 } },
           n.toLocaleString("en"),
+          whole[r] ? element("small", {}, ` ${Math.round((100 * n) / whole[r])} %`) : null,
         ),
       ),
     ),
@@ -226,6 +223,6 @@ function countsOf(k) {
       { class: "scroll" },
       element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...body)),
     ),
-    element("p", { class: "faint" }, "The fuller the colour, the larger the share of its row."),
+    element("p", { class: "faint" }, "Rows, and the share of their row: the fuller the colour, the larger."),
   ];
 }

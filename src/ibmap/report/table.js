@@ -46,7 +46,7 @@ const ascentColumn = {
   text: (k) => ascent(k) ?? "–",
 };
 const columns = [
-  { head: "kind", value: kindOf, text: kindOf, words: true },
+  { head: "kind", value: kindInWords, text: kindInWords, words: true },
   { head: "x", value: (k) => data.names[pairs.x[k]], show: (k) => named(pairs.x[k]), words: true },
   { head: "y", value: (k) => data.names[pairs.y[k]], show: (k) => named(pairs.y[k]), words: true },
   ...(hasPosteriors ? posteriorColumns : []),
@@ -57,7 +57,7 @@ const columns = [
 
 const listing = { sorted: null, falling: false, words: [], limit: ROWS };
 const inWords = new Intl.Collator("en", { numeric: true });
-const haystacks = everyPair.map((k) => `${label(k)} ${kindOf(k)}`.toLowerCase());
+const haystacks = everyPair.map((k) => `${label(k)} ${kindInWords(k)}`.toLowerCase());
 
 function compare(column) {
   const sign = listing.falling ? -1 : 1;

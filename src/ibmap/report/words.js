@@ -95,8 +95,8 @@ const effectSign = (k) => (data.has_effects ? (pairs.sign[k] ?? 0) : 0);
 const hasPosteriors = pairs.xy.some((log) => log !== null);
 const measured = () => state.measure === "support" || hasPosteriors;
 const isMiss = (k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2;
-const kindOf = (k) =>
-  pairs.edge[k] ? (pairs.untested[k] ? "untested edge" : "edge") : isMiss(k) ? "near miss" : "not adjacent";
+const kindOf = (k) => (pairs.edge[k] ? "edge" : isMiss(k) ? "near miss" : "not adjacent");
+const kindInWords = (k) => `${pairs.untested[k] ? "untested " : ""}${kindOf(k)}`;
 const isPair = (k) => state.picked?.kind === "pair" && state.picked.index === k;
 
 /** Whether a pair is drawn: an edge, or a near miss, above the bound. */
@@ -107,4 +107,4 @@ function isShown(k) {
 }
 
 const tip = (k) =>
-  `${label(k)}: ${kindOf(k)}${pairs.xy[k] === null ? "" : `, posterior ${probability(logPosterior(k))}`}`;
+  `${label(k)}: ${kindInWords(k)}${pairs.xy[k] === null ? "" : `, posterior ${probability(logPosterior(k))}`}`;
