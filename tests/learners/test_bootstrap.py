@@ -19,9 +19,10 @@ from ibmap.errors import RequestError
 from ibmap.learners import evidence_map, ibmap_hc
 from ibmap.learners.bootstrap import SHARE, bootstrap
 from tests.chains import noisy_chain
+from tests.learners.sklearn_checks import unfit_checks
 
 
-@parametrize_with_checks([Bootstrap(n_replicates=3)])
+@parametrize_with_checks([Bootstrap(n_replicates=3)], expected_failed_checks=unfit_checks)
 @pytest.mark.filterwarnings("ignore:too many levels", "ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)

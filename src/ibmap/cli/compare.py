@@ -48,6 +48,8 @@ def compare(
         )
     if table.columns not in (None, "categories"):
         raise RequestError("compare looks at categories: cut numbers by --discretize and --bins")
+    if table.weights is not None:
+        raise RequestError("compare takes no weights: permutations would tear repeated rows apart")
     learner = learner.settled(test)
     learner.function()  # an unknown one is refused before the table is read
     if learner.learner == "evidence-map" and learner.view is None:
@@ -101,7 +103,7 @@ def read_groups(
                 f"the columns of {str(second)!r} are of other types: {_odd_types(frames)}"
             ) from None
     how = (table if labels is None else replace(table, drop=None, only=None)).how(opened.names)
-    data = load(opened, **{name: value for name, value in how.items() if name != "columns"})
+    data = load(opened, **{name: value for name, value in how.items() if name not in ("columns", "weights")})
     groups, named = split_by(data, str(by))
     return groups, labels or named
 

@@ -23,6 +23,7 @@ HOW = (
     "bins",
     "drop",
     "only",
+    "weights",
 )  #: arguments of ``load_as``, in a result
 
 

@@ -17,6 +17,7 @@ from ibmap.errors import ContinuousError, RequestError
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.data.numbers import NumericData
+    from ibmap.data.sources import OpenedFile
     from ibmap.engines import Engine
 
 EngineName = Annotated[str | None, typer.Option(metavar="NAME", help="Who counts: {engines} [memory].")]
@@ -76,6 +77,12 @@ class TableOptions:
         list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")
     ] = None
 
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X", help="The column that tells how often a row counts, or its sampling weight [once]."
+        ),
+    ] = None
     engine: EngineName = None
 
     def suited_to(self, test: str | None, score: str | None = None) -> "TableOptions":
@@ -102,10 +109,13 @@ class TableOptions:
         self._check_columns()
         opened = open_file(Path("/dev/stdin") if str(file) == "-" else file)
         how = self.how(opened.names)
+        if self.weights is not None:
+            opened, words = weighted(opened, self.weights)
+            screen.note(words)
         if how["columns"] == "auto":
             how |= _chosen(opened, how["drop"], how["only"])
         try:
-            data = load_as(opened, **how)
+            data = load_as(opened, **{**how, "weights": None})
         except ContinuousError as error:
             raise ContinuousError(error.found, f"{error.advice}; --columns auto chooses by itself") from None
         gone = len(opened.frame) - data.schema.n_rows
@@ -151,15 +161,36 @@ def _chosen(opened: Any, drop: list[str] | None, only: list[str] | None) -> dict
     return {"columns": found.columns, "discretize": found.discretize, "bins": found.bins}
 
 
-def load_as(source: Any, *, columns: str | None = None, **how: Any) -> "CategoricalData | NumericData":
-    """Load a table as categories, or as numbers: "values" or "ranks"."""
+def load_as(
+    source: Any, *, columns: str | None = None, weights: str | None = None, **how: Any
+) -> "CategoricalData | NumericData":
+    """Load a table as categories, or as numbers: "values" or "ranks"; ``weights`` is a column of it."""
     from ibmap.data import load
     from ibmap.data.numbers import load_numbers
 
+    if weights is not None:
+        from ibmap.data.files import open_file
+
+        source, _ = weighted(open_file(Path(source)), weights)
     if columns in (None, "categories"):
         return load(source, **how)
     chosen = {name: value for name, value in how.items() if name not in ("discretize", "bins")}
     return load_numbers(source, columns=str(columns), **chosen)
+
+
+def weighted(opened: Any, name: str) -> tuple["OpenedFile", str]:
+    """Return a table with its rows repeated by a column, without that column; and what to say about it."""
+    from ibmap.data.schema import unknown_variable
+    from ibmap.data.sources import OpenedFile
+    from ibmap.data.weights import repeated, times_of
+
+    if name not in opened.names:
+        raise unknown_variable(name, opened.names)
+    frame = opened.frame
+    if not frame[name].dtype.is_numeric():
+        raise RequestError(f"--weights {name}: the column holds no numbers")
+    found = times_of(frame[name].to_numpy(), len(frame), f"--weights {name}")
+    return OpenedFile(repeated(frame.drop(name), found.times), opened.warning), found.words
 
 
 def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:

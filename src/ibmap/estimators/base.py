@@ -2,7 +2,9 @@
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from types import MethodType
 from typing import Any, Self
 
@@ -12,7 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ibmap.data import CategoricalData, load
+from ibmap.data.files import open_file
 from ibmap.data.numbers import NumericData, load_numbers
+from ibmap.data.weights import n_rows_of, repeated, times_of
 from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.errors import RequestError, SearchWarning
@@ -57,6 +61,20 @@ def _score(net: "StructureLearner", X: Any, y: Any = None) -> float:
     return log_score(net.graph_, net._engine(X, net.bin_edges_ or net.bins))
 
 
+def with_weights(X: Any, weights: Any) -> Any:
+    """Return a table in which rows are repeated as their weights say; None leaves it as it is."""
+    if weights is None:
+        return X
+    if is_engine(X):
+        raise RequestError("an engine holds its rows already: give weights with a table")
+    if isinstance(X, str | PathLike):
+        X = open_file(Path(X)).frame
+    if isinstance(X, CategoricalData):
+        times = times_of(weights, X.n_rows, "sample_weight").times
+        return replace(X, codes=np.repeat(X.codes, times, axis=1))
+    return repeated(X, times_of(weights, n_rows_of(X), "sample_weight").times)
+
+
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """What all learners share: reading the table, and the fitted attributes.
 
@@ -86,7 +104,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a network.
 
         Parameters
@@ -95,7 +113,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             The table, see :func:`ibmap.load`; or an engine that holds it.
         y : None
             Ignored; there is no target.
+        sample_weight : array of shape (rows,), optional
+            How often each row counts, if these are whole numbers: the same as repeated rows, exactly. Others
+            are sampling weights, and the table counts as its effective sample size, (Σw)² / Σw².
         """
+        X = with_weights(X, sample_weight)
         engine = self._engine(X, self.bins)
         schema = engine.schema
         self.learned_, self.engine_ = self._learn(engine), engine

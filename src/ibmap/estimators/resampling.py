@@ -73,7 +73,7 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.subsample = subsample
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the table and from its replicates.
 
         Parameters
@@ -82,6 +82,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
             The table, see :func:`ibmap.load`; or an engine that holds it.
         y : None
             Ignored; there is no target.
+        sample_weight : array of shape (rows,), optional
+            As of every learner: rows are repeated, and then resampled.
         """
         learner = EvidenceMAP() if self.learner is None else self.learner
         if not isinstance(learner, StructureLearner):
@@ -97,7 +99,7 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
                 copy.checkpoint = None  # a file holds one search
             return copy._learn(engine)  # type: ignore[no-any-return]
 
-        self.learner_ = clone(learner).fit(X)
+        self.learner_ = clone(learner).fit(X, sample_weight=sample_weight)
         self.bootstrapped_ = bootstrap(
             self.learner_.engine_,
             learn,

@@ -66,7 +66,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     made = found.get("made_with") or {}
     how = {
         key: _in_words(value)
-        for key in ("columns", "missing", "discretize", "bins", "drop", "only")
+        for key in ("columns", "missing", "discretize", "bins", "drop", "only", "weights")
         if (value := found["data"].get(key)) != "error"
     }
     lines = [

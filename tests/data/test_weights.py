@@ -1,0 +1,109 @@
+"""Weighted rows: whole weights are repeated rows, exactly; others are worth their effective sample size."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP, load
+from ibmap.data.weights import repeated, times_of
+from ibmap.engines import as_engine
+from ibmap.errors import DataError, RequestError
+
+
+def table(seed: int = 0, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 3, (n, 5))
+    x[:, 1] = (x[:, 0] + (rng.random(n) < 0.3)) % 3
+    return x, rng.integers(0, 4, n)
+
+
+@pytest.mark.parametrize("learner", [EvidenceMAP(), IBMAP(), GSMN()])
+def test_whole_weights_are_repeated_rows_exactly(learner):
+    x, weights = table()
+    weighted = learner.fit(x, sample_weight=weights).learned_
+    plain = learner.fit(np.repeat(x, weights, axis=0)).learned_
+    assert weighted.graph == plain.graph
+    assert weighted.score == plain.score
+    assert weighted.n_rows == plain.n_rows == weights.sum()
+    assert weighted.history == plain.history
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda x: pd.DataFrame(x, columns=list("abcde")),
+        lambda x: pl.DataFrame(x, schema=list("abcde")),
+        lambda x: pd.DataFrame(x, columns=list("abcde")).to_dict("list"),
+        lambda x: x.tolist(),
+        lambda x: pl.DataFrame(x, schema=list("abcde")).to_arrow(),
+        load,
+    ],
+)
+def test_weights_of_any_table(kind, tmp_path):
+    x, weights = table()
+    expected = EvidenceMAP().fit(np.repeat(x, weights, axis=0)).adjacency_
+    assert np.array_equal(EvidenceMAP().fit(kind(x), sample_weight=pd.Series(weights)).adjacency_, expected)
+
+
+def test_weights_of_a_file_and_of_a_bootstrap(tmp_path):
+    x, weights = table()
+    pl.DataFrame(x, schema=list("abcde")).write_csv(tmp_path / "x.csv")
+    net = EvidenceMAP().fit(tmp_path / "x.csv", sample_weight=weights)
+    assert net.learned_.n_rows == weights.sum()
+    one = Bootstrap(n_replicates=5, random_state=0).fit(x, sample_weight=weights).bootstrapped_
+    other = Bootstrap(n_replicates=5, random_state=0).fit(np.repeat(x, weights, axis=0)).bootstrapped_
+    assert np.array_equal(one.hits, other.hits)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(0.01, 50), min_size=1, max_size=80))
+def test_sampling_weights_are_worth_their_effective_size(weights):
+    values = np.array(weights)
+    found = times_of(values, len(values)).times
+    if (values == np.floor(values)).all():
+        assert np.array_equal(found, values)
+        return
+    effective = values.sum() ** 2 / (values**2).sum()
+    assert abs(found.sum() - effective) <= 0.5 + 1e-9
+    shares = np.cumsum(values) / values.sum() * effective
+    assert (np.abs(np.cumsum(found) - shares) <= 0.5 + 1e-6).all()
+
+
+def test_rows_of_weight_zero_do_not_exist():
+    x, weights = table()
+    weights[x[:, 4] == 2] = 0
+    net = EvidenceMAP().fit(x, sample_weight=weights)
+    assert net.engine_.schema.levels[4] == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1, 2], "one weight a row: 60 rows"),
+        (np.full(60, -1), "zero or more"),
+        (np.full(60, np.nan), "none may be missing"),
+        (np.zeros(60), "all zero"),
+        (["a"] * 60, "must be numbers"),
+        (np.full(60, 1e8), "6,000,000,000 rows, more than"),
+    ],
+)
+def test_bad_weights(weights, words):
+    with pytest.raises(DataError, match=words):
+        EvidenceMAP().fit(table()[0], sample_weight=weights)
+
+
+def test_an_engine_has_its_rows_already():
+    x, weights = table()
+    with pytest.raises(RequestError, match="give weights with a table"):
+        EvidenceMAP().fit(as_engine(load(x)), sample_weight=weights)
+
+
+def test_nothing_is_changed():
+    x, weights = table()
+    before = x.copy(), weights.copy()
+    repeated(x, times_of(weights, 60).times)
+    assert np.array_equal(before[0], x)
+    assert np.array_equal(before[1], weights)

@@ -1,0 +1,8 @@
+"""Checks of scikit-learn that do not fit learners of categories."""
+
+
+def unfit_checks(_: object) -> dict[str, str]:
+    """Return them by name, and why."""
+    return {
+        "check_sample_weight_equivalence_on_dense_data": "it draws continuous columns (see test_weights.py)"
+    }
