@@ -14,22 +14,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap._text import listed
-from ibmap.cli.knowledge import Knowledge, read_knowledge
+from ibmap.cli.knowledge import Knowledge, read_graph, read_knowledge
 from ibmap.cli.startup import import_numba
 from ibmap.cli.variable_lists import pair, variables
-from ibmap.errors import DataError, RequestError
+from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData, Schema
     from ibmap.engines import Engine, Source
-    from ibmap.graph import Graph
     from ibmap.independence import IndependenceTest
     from ibmap.learners import Learned
 
 File = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="CSV (or other delimited text, perhaps gzipped) or Parquet; - is stdin."
+        metavar="FILE",
+        help="CSV (or other delimited text, perhaps gzipped), Parquet, Arrow, or a packed table; a folder of "
+        "Parquet or Arrow files; - is stdin.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
@@ -60,8 +61,8 @@ def bins_of(text: str) -> Any:
 
 
 @dataclass(frozen=True)
-class TableOptions:
-    """How a table is read, the arguments of :func:`ibmap.load`, and who counts in it."""
+class ReadingOptions:
+    """How a table is read: the arguments of :func:`ibmap.load`."""
 
     missing: Annotated[str, typer.Option(metavar="KIND", help="Missing values: {policies}.")] = "error"
     discretize: Annotated[
@@ -82,15 +83,13 @@ class TableOptions:
         list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")
     ] = None
 
-    engine: EngineName = None
-
-    def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
+    def load(self, file: Path) -> tuple["CategoricalData", dict[str, Any]]:
         """Load the table in a file.
 
         Returns
         -------
-        engine : Engine
-            The table, behind an engine.
+        data : CategoricalData
+            The table.
         about : dict
             Where it is and how it was read, as a result keeps it; ``drop`` and ``only`` are lists of names.
         """
@@ -98,10 +97,22 @@ class TableOptions:
         from ibmap.data.files import open_file
 
         opened = open_file(Path("/dev/stdin") if str(file) == "-" else file)
-        how = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "engine"}
+        how = {option.name: getattr(self, option.name) for option in fields(ReadingOptions)}
         for option in ("drop", "only"):
             how[option] = named_in(how[option], opened.names)
-        return self.counting(load(opened, **how)), {"path": file, **how}
+        return load(opened, **how), {"path": file, **how}
+
+
+@dataclass(frozen=True)
+class TableOptions(ReadingOptions):
+    """How a table is read, and who counts in it."""
+
+    engine: EngineName = None
+
+    def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
+        """Load the table in a file behind an engine; return also how it was read."""
+        data, about = self.load(file)
+        return self.counting(data), about
 
     def counting(self, data: "CategoricalData") -> "Engine":
         """Return the engine that was chosen, with a table behind it."""
@@ -369,23 +380,6 @@ class Learning:
         """Learn; a learner without callbacks runs without."""
         more = {"callback": callback} if "callback" in signature(self.function).parameters else {}
         return self.function(data, **self.options, **more)
-
-
-def read_graph(path: Path) -> "Graph":
-    """Read a graph that an earlier run wrote."""
-    from ibmap._files import read_whole
-    from ibmap._folders import settle
-    from ibmap.graph import Graph
-
-    settle(path.parent)
-    try:
-        return Graph.from_json(read_whole(path).decode("utf-8"))
-    except FileNotFoundError:
-        raise RequestError(f"there is no file {str(path)!r}") from None
-    except DataError:  # it is endless
-        raise
-    except ValueError as error:
-        raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ibmap._files import read_at_most
+from ibmap.data.packed_file import is_packed, open_packed
 from ibmap.data.quality import names_like_values
-from ibmap.data.sources import OpenedFile, duplicate_names
+from ibmap.data.sources import OpenedFile, Stream, duplicate_names
+from ibmap.data.stored import ARROW, LARGE, kind_of_file, open_folder, stored_file, stream_of
+from ibmap.data.table import CategoricalData
 from ibmap.data.text_numbers import MISSING, exact_numbers, without_blanks
 from ibmap.errors import DataError
 
@@ -32,8 +35,19 @@ OTHERS = {
 }
 
 
-def open_file(path: Path) -> OpenedFile:
-    """Return what a CSV (or other delimited text, perhaps gzipped) or Parquet file holds."""
+def open_file(path: Path) -> OpenedFile | Stream | CategoricalData:
+    """Return what a file holds: delimited text, perhaps gzipped, Parquet, Arrow, or a packed table.
+
+    Large files, and folders of files, are not read at once: they are streams.
+    """
+    if path.is_dir():
+        return open_folder(path)
+    if is_packed(path):
+        return open_packed(path)
+    if kind := kind_of_file(path):
+        stored = stored_file(path, kind)
+        if kind == ARROW or stored.n_rows * len(stored.names) >= LARGE:
+            return stream_of([stored])
     raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
         return OpenedFile(_parquet(path, raw))

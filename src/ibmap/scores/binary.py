@@ -8,10 +8,10 @@ from ibmap._parallel import spread
 from ibmap._types import Ints
 from ibmap.engines import Engine, MemoryEngine
 from ibmap.engines.memory import new_sets
-from ibmap.kernels.bayes_model import fill_table
 from ibmap.kernels.binary_evidence import binary_rows
 from ibmap.kernels.context import counting_context
 from ibmap.scores.local_score import NONE, Rows
+from ibmap.scores.rising import rising_tables
 
 VAGUE = 0.02  #: precision of intercepts
 AT_ONCE = 16  #: rows that a thread takes
@@ -35,9 +35,7 @@ class BinaryRows:
     ) -> None:
         n_rows, self._n = engine.schema.n_rows, engine.schema.n_variables
         self._precision, self._threads = precision, n_threads
-        self._rising = np.empty((2, n_rows + 1))
-        for parameter, table in zip((prior_count, 2 * prior_count), self._rising, strict=True):
-            fill_table(parameter, table)
+        self._rising = rising_tables((float(prior_count), 2.0 * prior_count), n_rows)
         self._contexts = [counting_context(engine.packed, new_sets(n_rows)) for _ in range(n_threads)]
 
     @staticmethod

@@ -6,11 +6,11 @@ import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine, Tables
-from ibmap.kernels.bayes_model import fill_table
 from ibmap.kernels.splitting import evidence_of_tables
 from ibmap.scores.binary import BinaryRows
 from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows, spread_rows
+from ibmap.scores.rising import rising_tables
 
 
 class SaturatedScore(FamilyScore):
@@ -53,9 +53,8 @@ class Saturated:
     def __init__(self, engine: Engine, prior_count: float) -> None:
         self.prior_count = prior_count
         distinct, self._kind = np.unique(engine.schema.cardinalities, return_inverse=True)
-        self._rising = np.empty((len(distinct) + 1, engine.schema.n_rows + 1))  # log Γ(a + n) - log Γ(a)
-        for parameter, row in zip([prior_count, *(prior_count * distinct)], self._rising, strict=True):
-            fill_table(float(parameter), row)
+        parameters = (float(prior_count), *(prior_count * distinct).tolist())
+        self._rising = rising_tables(parameters, engine.schema.n_rows)  # log Γ(a + n) - log Γ(a)
 
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
