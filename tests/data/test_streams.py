@@ -1,5 +1,6 @@
 """Tables that pass in batches are the tables that are read at once, to the last bit."""
 
+import gzip
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibmap import IBMAP, EvidenceMAP
-from ibmap.data import CategoricalData, files, load, streaming
+from ibmap.data import CategoricalData, files, load, streaming, text_stream
 from ibmap.data.packed import PackedData
 from ibmap.engines import MemoryEngine
 from ibmap.errors import DataError, DataWarning, IbmapError
@@ -158,6 +159,82 @@ def test_a_level_that_appears_late_is_a_level(in_batches):
 def test_what_is_wrong_in_a_late_batch_is_said_with_column_and_place(late, words):
     with pytest.raises(DataError, match=words):
         load(iter([pl.DataFrame({"a": [0, 1], "b": [1, 1]}), late]))
+
+
+# Text
+
+
+@pytest.fixture
+def in_blocks(monkeypatch):
+    """Have every text file read in blocks of some lines, with types from the first five rows."""
+    monkeypatch.setattr(text_stream, "LARGE", 0)
+    monkeypatch.setattr(text_stream, "BLOCK", 64)
+    monkeypatch.setattr(files, "SAMPLE", 5)
+
+
+CELLS = {
+    "whole": ["0", "1", "12", ""],
+    "late": ["1"] * 60 + ["2.0", "x"],
+    "float": ["0.0", "1.0", "2e0", "NA"],
+    "large": ["9007199254740992", "9007199254740993.0", "1"],
+    "words": ["yes", "no", "?", "true"],
+    "truth": ["true", "false"],
+    "quoted": ['"a, b"', '"c""d"', '"two\nlines"', "plain"],
+    "blanks": [" 1", "1", "2 ", "x"],
+    "odd": ["0.5", "1"],
+    "empty": [""],
+    "inf": ["1.0", "inf"],
+}
+
+
+@st.composite
+def texts(draw):
+    names = draw(st.lists(st.sampled_from(sorted(CELLS)), min_size=2, max_size=4, unique=True))
+    n_rows = draw(st.integers(1, 60))
+    columns = [draw(st.lists(st.sampled_from(CELLS[n]), min_size=n_rows, max_size=n_rows)) for n in names]
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    lines = [",".join(names), *map(",".join, zip(*columns, strict=True))]
+    if draw(st.booleans()):
+        lines.insert(draw(st.integers(1, len(lines))), draw(st.sampled_from(["", "1", "1,2,3,4,5,6"])))
+    start = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
+    return start + (end.join(lines) + end * draw(st.integers(0, 1))).encode()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@given(texts(), st.booleans())
+def test_text_in_blocks_is_the_text_at_once(tmp_path, in_blocks, text, zipped):
+    path = tmp_path / "t.csv"
+    path.write_bytes(gzip.compress(text) if zipped else text)
+    streamed, refused, said = tried(path, missing="testwise")
+    text_stream.LARGE = 1 << 30
+    whole, refused_at_once, said_at_once = tried(path, missing="testwise")
+    text_stream.LARGE = 0
+    assert bool(refused) == bool(refused_at_once), (refused, refused_at_once)
+    if whole is not None:
+        same(streamed, whole)
+        assert said == said_at_once
+
+
+def test_text_is_read_in_blocks_and_again_where_a_late_value_is_of_another_type(tmp_path, in_blocks):
+    lines = ["a,b", *["1,0"] * 50, "x,1", *["2,0"] * 50]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    data = load(tmp_path / "t.csv")
+    assert type(data) is PackedData
+    assert data.levels == (("1", "2", "x"), (0, 1))
+    assert data.n_rows == 101
+
+
+def test_a_bad_line_in_a_late_block_is_named_by_its_number(tmp_path, in_blocks):
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *["1,0"] * 50, "1,0,1", *["2,0"] * 50]))
+    with pytest.raises(DataError, match=r"line 52 of t.csv has 3 fields where the header has 2"):
+        load(tmp_path / "t.csv")
+
+
+def test_a_gzipped_file_that_is_cut_off_is_named(tmp_path, in_blocks):
+    whole = gzip.compress(b"a,b\n" + b"1,0\n0,1\n" * 5000)
+    (tmp_path / "t.csv.gz").write_bytes(whole[:-20])
+    with pytest.raises(DataError, match=r"t.csv.gz. "):
+        load(tmp_path / "t.csv.gz")
 
 
 # Folders

@@ -27,6 +27,10 @@ class NotInBatchesError(Exception):
     """A column is of a type whose labels depend on all of its values."""
 
 
+class ReadAgainError(Exception):
+    """What has passed was read in a wrong way: a late value has told so. The next time it will be right."""
+
+
 def rows_at_once(n_columns: int) -> int:
     """Return how many rows a batch has.
 
@@ -184,15 +188,24 @@ def load_stream(
         if stream.column is None or missing == "drop":
             return None
         edges = edges_of_columns(_columns(stream, names), names, discretize, bins)
-    passing = Passing(names, missing, edges)
     try:
-        for where, frame in stream.batches(names):
-            passing.take(where, frame)
+        passing = _passed(stream, names, missing, edges)
     except NotInBatchesError:
         return None
     if stream.warning:
         warnings.warn(stream.warning, DataWarning, stacklevel=4)
     return passing.finish(stream.warning)
+
+
+def _passed(stream: Stream, names: tuple[str, ...], missing: str, edges: dict[str, Edges]) -> Passing:
+    """Have all batches pass; from the start again if the stream asks for it."""
+    passing = Passing(names, missing, edges)
+    try:
+        for where, frame in stream.batches(names):
+            passing.take(where, frame)
+    except ReadAgainError:
+        return _passed(stream, names, missing, edges)
+    return passing
 
 
 def _columns(stream: Stream, names: Sequence[str]) -> Iterator[Any]:
