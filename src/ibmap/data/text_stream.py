@@ -77,7 +77,17 @@ class TextFile:
         """Return the rows of a block, without blank lines."""
         from ibmap.data.files import blank_lines
 
-        frame = self._read(raw, left_out, schema=dict(zip(self.names, kinds, strict=True)))
+        import polars as pl
+
+        schema = dict(zip(self.names, kinds, strict=True))
+        try:  # to look for all words for "missing" takes as long as to read the numbers
+            frame = (
+                self._read(raw, left_out, schema=schema, null_values=[""]) if pl.String not in kinds else None
+            )
+        except _OtherKindsError:
+            frame = None
+        if frame is None:
+            frame = self._read(raw, left_out, schema=schema)
         blank = blank_lines(self.path, raw, self._separator, len(self.names), frame, left_out)
         return frame.filter([row not in blank for row in range(len(frame))]) if blank else frame
 
@@ -88,7 +98,7 @@ class TextFile:
 
         source = io.BytesIO(raw)
         try:
-            return pl.read_csv(source, separator=self._separator, null_values=list(MISSING), **how)
+            return pl.read_csv(source, separator=self._separator, **{"null_values": list(MISSING), **how})
         except pl.exceptions.PolarsError as error:
             if "schema" in how:
                 raise _OtherKindsError from None
