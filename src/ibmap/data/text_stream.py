@@ -75,9 +75,9 @@ class TextFile:
 
     def _frame(self, raw: bytes, left_out: int, kinds: Sequence[Any]) -> Any:
         """Return the rows of a block, without blank lines."""
-        from ibmap.data.files import blank_lines
-
         import polars as pl
+
+        from ibmap.data.files import blank_lines
 
         schema = dict(zip(self.names, kinds, strict=True))
         try:  # to look for all words for "missing" takes as long as to read the numbers
