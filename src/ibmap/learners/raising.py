@@ -15,15 +15,18 @@ from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import IndependenceTest
 from ibmap.learners.checkpoint import Checkpoint, keeper_of
-from ibmap.results.doubts import stalled
-from ibmap.results.learned import Learned, Step, learned_from
+from ibmap.results.doubts import certain_of, given_up, stalled
+from ibmap.results.edges import listed_edges
+from ibmap.results.learned import Learned, Step, constant_of, learned_from
 from ibmap.results.provenance import Provenance
 from ibmap.scores import Score
 from ibmap.search import Running, Search
+from ibmap.search.wide import WideClimbing
 
 Edges = Iterable[tuple[str, str]]
 Indices = list[tuple[int, int]]
 
+NEAR = 1000  #: pairs without an edge that are listed where there are too many to look at all
 BATCH = 50_000_000  #: cells of the table that pass between two looks at the keyboard
 
 
@@ -66,9 +69,8 @@ def raise_score(
                 stopped = True
         if keeper:
             keeper.save(running, history, schema.index, finished=finished, at_once=finished or stopped)
-    scores, patience = running.pair_scores, search.options().get("patience")
-    climbed = patience is not None and not stopped
-    doubts = stalled(schema.names, running.pairs, scores, patience or 0) if climbed else ()
+    patience = search.options().get("patience")
+    known, doubts = scores_of(running, schema, patience or 0)
     learned = learned_from(
         schema,
         running.pairs,
@@ -77,13 +79,24 @@ def raise_score(
         n_iter=len(history),
         seconds=perf_counter() - began + (keeper.seconds if keeper else 0.0),
         score=running.total,
-        pair_scores=read_only(scores),
-        warnings=doubts,
+        **known,
+        warnings=doubts if patience is not None and not stopped else (),
         history=tuple(history),
         required=named_pairs(schema, must),
         forbidden=named_pairs(schema, must_not),
     )
     return learned, running
+
+
+def scores_of(running: Running, schema: Schema, patience: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return what a search knows about pairs, as a result keeps it, and what it makes one doubt."""
+    names, scores = schema.names, running.pair_scores
+    if scores is not None:
+        return {"pair_scores": read_only(scores)}, stalled(names, running.pairs, scores, patience)
+    edges, of_edges, absent, of_absent = cast(WideClimbing, running).listed(NEAR)
+    graph = Graph.from_pairs(edges, names)
+    table = listed_edges(graph, of_edges, absent, of_absent, constant_of(schema))
+    return {"known_edges": table}, given_up(names, len(edges), certain_of(absent, of_absent), patience)
 
 
 def constraints(

@@ -232,10 +232,15 @@ class Learned:
 def learned_from(schema: Schema, pairs: Ints, provenance: Provenance, **more: Any) -> Learned:
     """Put names on a result; ``pairs`` are the edges as indices."""
     graph = Graph.from_pairs(pairs, schema.names)
-    constant = tuple(schema.names[i] for i in np.flatnonzero(schema.cardinalities == 1))
+    constant = constant_of(schema)
     said = (*schema.warnings, *more.pop("warnings", ()))
     about: dict[str, Any] = {"backend": schema.backend, "constant": constant, "warnings": said}
     return Learned(graph, provenance, n_rows=schema.n_rows, **about, **more)
+
+
+def constant_of(schema: Schema) -> tuple[str, ...]:
+    """Return the variables with a single level."""
+    return tuple(schema.names[i] for i in np.flatnonzero(schema.cardinalities == 1))
 
 
 def frame(columns: dict[str, Any], backend: str | None) -> Any:
