@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ibmap.data import CategoricalData
 from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
-from ibmap.kernels.wide_lists import column_of_lists
+from ibmap.kernels.wide_lists import column_of_lists, mark_list
 from ibmap.learners import ibmap_hc
 from ibmap.results.result_file import read_result, result_of_learned, result_text
 from ibmap.scores.ib import ib_score
@@ -162,13 +162,18 @@ def test_sums_and_lists_of_the_graph_without_edges(n, n_listed):
 )
 def test_columns_of_lists(lists, v):
     floors = {i: -float(i) for i in lists}
-    keys, values = np.full((len(lists), 3), 10), np.zeros((len(lists), 3))
+    keys, values = np.full((len(lists), 3), 10, np.int32), np.zeros((len(lists), 3))
     for t, mine in enumerate(lists.values()):
         order = sorted(mine)
         keys[t, : len(order)], values[t, : len(order)] = order, [mine[k] for k in order]
     out, exact = np.zeros(10), np.zeros(10, bool)
     owners = np.array(list(lists), np.int64)
-    column_of_lists(v, owners, keys, values, np.array(list(floors.values()), float), out, exact)
+    marks = np.zeros((4, 1), np.uint64)
+    for t in range(len(lists)):
+        mark_list(marks, t, np.array([0, 1, 2, 3], np.int32), True)
+        mark_list(marks, t, np.array([0, 1, 2, 3], np.int32), False)
+        mark_list(marks, t, keys[t], True)
+    column_of_lists(v, marks, owners, keys, values, np.array(list(floors.values()), float), out, exact)
     expected = reference.column_of_lists(v, lists, floors)
     assert {i: (out[i], bool(exact[i])) for i in lists} == expected
 

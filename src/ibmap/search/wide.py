@@ -171,8 +171,9 @@ class WideClimbing:
 
     def _own(self, v: int, row: Floats, wanted: int) -> None:
         """List the lowest pairs that v owns; the others are not below F_v."""
-        back, exact = np.empty(self._n), np.ones(self._n, bool)
-        fill_row(*self.score.row(0), v, NONE, back)
+        back, exact = np.full(self._n, self._empty.floor), np.zeros(self._n, bool)
+        listed, values = self._empty.row(v)
+        back[listed], exact[listed] = values, True
         self._rows.column(v, back, exact)
         for i in self.blanket(v).tolist():
             back[i], exact[i] = self._value(i, v), True
@@ -282,7 +283,7 @@ class WideClimbing:
     def _list_more(self) -> None:
         """List four times as many pairs of the graph without edges."""
         self._n_listed = min(4 * self._n_listed, self._n * (self._n - 1) // 2)
-        self._empty = unconditional(self.score, self._n_listed)._replace(row_sum=self._row_sum)
+        self._empty = unconditional(self.score, self._n_listed)
         self._at = 0
 
     def _forgive(self) -> None:
