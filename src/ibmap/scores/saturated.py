@@ -1,5 +1,6 @@
 """Saturated conditionals: the marginal pseudo-likelihood, MPL (Pensar et al. 2017; SPEC section 7)."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,14 @@ class Saturated:
 
     def __init__(self, engine: Engine, prior_count: float) -> None:
         self.prior_count = prior_count
-        distinct, self._kind = np.unique(engine.schema.cardinalities, return_inverse=True)
-        parameters = (float(prior_count), *(prior_count * distinct).tolist())
-        self._rising = rising_tables(parameters, engine.schema.n_rows)  # log Γ(a + n) - log Γ(a)
+        self._n_rows = engine.schema.n_rows
+        self._distinct, self._kind = np.unique(engine.schema.cardinalities, return_inverse=True)
+
+    @cached_property
+    def _rising(self) -> Floats:
+        """Log Γ(a + n) - log Γ(a) of a cell, and of all levels of each kind; bits in memory need none."""
+        parameters = (float(self.prior_count), *(self.prior_count * self._distinct).tolist())
+        return rising_tables(parameters, self._n_rows)
 
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
