@@ -208,6 +208,8 @@ def test_results_are_those_of_the_matrix_but_for_what_is_not_listed(monkeypatch,
     found = ibmap_hc(data)
     assert (found.graph, found.score, found.history) == (whole.graph, whole.score, whole.history)
     assert found.pair_scores is None
+    assert "60 variables no matrix" in found.listed_in_words
+    assert whole.listed_in_words == ""
     table_here, table_there = found.edge_table, whole.edge_table
     n = table_here.n_edges
     assert np.array_equal(table_here.pairs[:n], table_there.pairs[:n])

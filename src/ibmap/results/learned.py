@@ -14,6 +14,7 @@ from ibmap.graph import Graph
 from ibmap.model.effects import NUMBERS, EdgeEffects, edge_effects
 from ibmap.results.edges import EdgeTable, edge_table
 from ibmap.results.provenance import Provenance
+from ibmap.search import climb
 
 CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could stand in
 
@@ -146,6 +147,16 @@ class Learned:
             "Edges are arcs of a directed graph, and pairs with a common child: it predicts each value from "
             f"the rest of its row {how} than neighbours without direction do (log score {directed:.1f} "
             f"against {undirected:.1f}, each row left out in turn)."
+        )
+
+    @property
+    def listed_in_words(self) -> str:
+        """What is not listed where a search had too many variables for a matrix of all pairs."""
+        if self.pair_scores is not None or self.score is None or self.graph.n_variables <= climb.MATRIX:
+            return ""
+        return (
+            f"With {self.graph.n_variables:,} variables no matrix of all pairs was kept: pairs that are not "
+            "adjacent, but close, are those that the search met."
         )
 
     @cached_property
