@@ -1,7 +1,7 @@
 """Large tables: CPU seconds and peak memory of ``ibmap learn``, each case in a process of its own.
 
-``python benchmarks/large_tables.py`` runs small cases in two minutes; ``--full`` large ones (4 GB of disk for a
-while, many minutes). Tables are made in a temporary folder, and the rows go to results/large_tables.csv.
+``python benchmarks/large_tables.py`` runs small cases in two minutes; ``--full`` large ones (4 GB of disk for
+a while, many minutes). Tables are made in a temporary folder, and the rows go to results/large_tables.csv.
 """
 
 import argparse

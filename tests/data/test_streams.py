@@ -1,6 +1,7 @@
 """Tables that pass in batches are the tables that are read at once, to the last bit."""
 
 import gzip
+import sys
 import warnings
 
 import numpy as np
@@ -261,6 +262,18 @@ def test_arrow_files_and_several_kinds_in_one_folder(tmp_path):
     same(load(tmp_path / "1.arrow"), load(frame.to_dict()))
     frame.write_parquet(tmp_path / "2.parquet")
     same(load(tmp_path), load(pl.concat([frame, frame]).to_dict()))
+
+
+def test_files_in_the_streaming_format_of_arrow(tmp_path, monkeypatch):
+    frame = pl.DataFrame({"a": [0, 1, 1], "b": ["x", "y", "y"]})
+    frame.write_ipc_stream(tmp_path / "t.arrows")
+    same(load(tmp_path / "t.arrows"), load(frame.to_dict()))
+    assert load(tmp_path / "t.arrows", discretize="quantile").names == ("a", "b")
+    (tmp_path / "bad.arrows").write_bytes((tmp_path / "t.arrows").read_bytes()[:40])
+    with pytest.raises(DataError, match=r"bad.arrows' is not a readable Arrow file"):
+        load(tmp_path / "bad.arrows")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    same(load(tmp_path / "t.arrows"), load(frame.to_dict()))
 
 
 @pytest.mark.parametrize(

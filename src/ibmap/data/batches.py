@@ -22,6 +22,7 @@ from ibmap.errors import DataError
 
 Labels = tuple[Hashable, ...]
 
+MAPPED = 1 << 18  #: bytes of an array from which on it is mapped by itself: there are 65,530 maps at most
 ABSENT = 255  #: of a column whose values lie within one byte, what a missing value is
 
 
@@ -149,9 +150,9 @@ def _as_codes(column: Values) -> NDArray[Any]:
 
 
 def fresh(shape: tuple[int, int]) -> NDArray[np.uint64]:
-    """Return an array of zeros that goes back to the system when nobody needs it, whatever its size."""
+    """Return an array of zeros; a large one goes back to the system as soon as nobody needs it."""
     n_bytes = 8 * shape[0] * shape[1]
-    if not n_bytes:
+    if n_bytes < MAPPED:
         return np.zeros(shape, np.uint64)
     return np.frombuffer(mmap.mmap(-1, n_bytes), np.uint64).reshape(shape)
 

@@ -11,7 +11,16 @@ from ibmap._files import read_at_most
 from ibmap.data.packed_file import is_packed, open_packed
 from ibmap.data.quality import names_like_values
 from ibmap.data.sources import OpenedFile, Stream, duplicate_names
-from ibmap.data.stored import ARROW, LARGE, kind_of_file, open_folder, stored_file, stream_of
+from ibmap.data.stored import (
+    ARROW,
+    ARROW_STREAM,
+    LARGE,
+    kind_of_file,
+    open_arrow_stream,
+    open_folder,
+    stored_file,
+    stream_of,
+)
 from ibmap.data.table import CategoricalData
 from ibmap.data.text_numbers import MISSING, exact_numbers, without_blanks
 from ibmap.data.text_stream import is_large_text, open_text
@@ -45,7 +54,9 @@ def open_file(path: Path) -> OpenedFile | Stream | CategoricalData:
         return open_folder(path)
     if is_packed(path):
         return open_packed(path)
-    if kind := kind_of_file(path):
+    if (kind := kind_of_file(path)) == ARROW_STREAM:
+        return open_arrow_stream(path)
+    if kind:
         stored = stored_file(path, kind)
         if kind == ARROW or stored.n_rows * len(stored.names) >= LARGE:
             return stream_of([stored])

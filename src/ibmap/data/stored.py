@@ -1,7 +1,7 @@
 """Files that know their columns, Parquet and Arrow, and folders of them: read in batches."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,11 @@ from urllib.parse import unquote
 
 from ibmap._text import listing
 from ibmap.data.sources import Stream, duplicate_names
-from ibmap.data.streaming import rows_at_once
+from ibmap.data.streaming import rows_at_once, stream_of_frames
 from ibmap.errors import DataError
 
 LARGE = 1 << 24  #: cells from which on a file is read in batches
-PARQUET, ARROW = b"PAR1", b"ARROW1"  #: how files begin
+PARQUET, ARROW, ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"  #: how files begin
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  #: what a folder is called for a missing value
 
 
@@ -94,7 +94,24 @@ def kind_of_file(path: Path) -> bytes:
             start = file.read(len(ARROW))
     except OSError:
         return b""
-    return next((kind for kind in (PARQUET, ARROW) if start.startswith(kind)), b"")
+    return next((kind for kind in (PARQUET, ARROW, ARROW_STREAM) if start.startswith(kind)), b"")
+
+
+def open_arrow_stream(path: Path) -> Stream:
+    """Return a file in Arrow's streaming format: batch by batch if pyarrow is there, otherwise at once."""
+    import polars as pl
+
+    def whole() -> Any:
+        return _collected(path, ARROW, pl.LazyFrame(pl.read_ipc_stream(path)))
+
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped]
+    except ImportError:
+        return stream_of_frames(iter([whole()]))
+    try:
+        return replace(stream_of_frames(pa.ipc.open_stream(path)), whole=whole)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, ARROW, error) from None
 
 
 def stream_of(files: Sequence[Stored]) -> Stream:
@@ -136,7 +153,7 @@ def open_folder(folder: Path) -> Stream:
     if not found:
         raise DataError(f"{str(folder)!r} is a directory without Parquet or Arrow files")
     for path in found:
-        if not kind_of_file(path):
+        if kind_of_file(path) not in (PARQUET, ARROW):
             raise DataError(
                 f"{str(folder)!r} is a directory, and {str(path)!r} in it is neither Parquet nor Arrow"
             )
