@@ -19,7 +19,7 @@ from ibmap.data.quality import missing_together, too_many_levels
 from ibmap.data.sources import Stream, check_shape, chosen
 from ibmap.errors import DataError, DataWarning
 
-CELLS = 1 << 23  #: of one batch
+CELLS = 1 << 24  #: of one batch
 LEAST, MOST = 1 << 10, 1 << 18  #: rows of one batch
 
 
@@ -37,7 +37,7 @@ def rows_at_once(n_columns: int) -> int:
     Examples
     --------
     >>> rows_at_once(2), rows_at_once(100), rows_at_once(100_000)
-    (262144, 83840, 1024)
+    (262144, 167744, 1024)
     """
     return max(LEAST, min(MOST, CELLS // max(n_columns, 1))) // 64 * 64
 
