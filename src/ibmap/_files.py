@@ -7,7 +7,7 @@ not locked was left behind by a run that was killed, and is swept away by the ne
 import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -59,16 +59,23 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
 
 def write_whole(path: Path, content: str | bytes, *, overwrite: bool = True) -> None:
     """Write under a temporary name, then rename; into pipes and devices, at once."""
+    write_parts(path, [encoded(content)], overwrite=overwrite)
+
+
+def write_parts(path: Path, parts: Iterable[bytes | memoryview], *, overwrite: bool = True) -> None:
+    """Write one part after the other, and all of them or nothing."""
     refuse_existing(path, overwrite=overwrite)
-    raw = encoded(content)
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(raw)
+            with path.open("wb") as device:
+                device.writelines(parts)
             return
         if path.parent not in _swept:
             sweep(path.parent)
         with temporary(path.parent) as (file, name):
-            write_out(file, raw)
+            for part in parts:
+                write_all(file, part)
+            os.fsync(file)
             _put(name, path, overwrite=overwrite)
     except FileExistsError:
         refuse_existing(path, overwrite=overwrite)
@@ -132,10 +139,15 @@ def _made(folder: Path) -> tuple[int, Path]:
 
 def write_out(file: int, raw: bytes) -> None:
     """Write all of it, to the disk itself."""
+    write_all(file, raw)
+    os.fsync(file)
+
+
+def write_all(file: int, raw: bytes | memoryview) -> None:
+    """Write all of it, however little the system takes at a time."""
     rest = memoryview(raw)
     while rest:
         rest = rest[os.write(file, rest) :]
-    os.fsync(file)
 
 
 def sync_folder(folder: Path) -> None:

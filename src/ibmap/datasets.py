@@ -139,11 +139,7 @@ def split(
     if not 0 < n_train < data.n_rows:
         raise RequestError(f"fraction={fraction} of {data.n_rows} rows leaves one of the two parts empty")
     order = generator(random_state).permutation(data.n_rows)
-    train, test = (
-        CategoricalData(data.codes[:, rows], data.names, data.levels, data.bin_edges, data.backend)
-        for rows in (order[:n_train], order[n_train:])
-    )
-    return train, test
+    return data.rows(order[:n_train]), data.rows(order[n_train:])
 
 
 def content_digest(columns: Mapping[str, Sequence[object]]) -> str:

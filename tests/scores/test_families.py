@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap.errors import RequestError
-from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
+from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore, binary
+from ibmap.scores import saturated as saturated_score
 from ibmap.scores.binary import BinaryRows
 from ibmap.scores.families import STRONG, FamilyScore, log_prior_odds
 from ibmap.scores.saturated import Saturated
@@ -49,7 +50,12 @@ def test_pairwise_rows_and_values_are_those_of_the_twin(engine: Any, table: Tabl
 
 @pytest.mark.parametrize("score", FAMILIES)
 @pytest.mark.parametrize(("n_rows", "n"), [(1, 4), (70, 5), (300, 9), (700, 300)])
-def test_binary_rows_from_bits_are_those_from_tables(score: Any, n_rows: int, n: int) -> None:
+@pytest.mark.parametrize("tabulated", [1 << 20, 20])  # rows up to which log Γ is looked up
+def test_binary_rows_from_bits_are_those_from_tables(
+    monkeypatch: pytest.MonkeyPatch, score: Any, n_rows: int, n: int, tabulated: int
+) -> None:
+    for module in (binary, saturated_score):
+        monkeypatch.setattr(module, "TABULATED", tabulated)
     rng = np.random.default_rng(n)
     codes = rng.integers(0, 2, (n, n_rows))
     codes[2:4] = codes[:2] ^ (rng.random((2, n_rows)) < 0.1)

@@ -25,6 +25,7 @@ from ibmap.cli.interrupts import leave, say_interrupted
 from ibmap.cli.learn import learn
 from ibmap.cli.messages import arguments_of, in_options
 from ibmap.cli.optimize import optimize
+from ibmap.cli.pack import pack
 from ibmap.cli.plot import plot
 from ibmap.cli.report import report
 from ibmap.cli.reproduce import reproduce
@@ -136,7 +137,7 @@ def options(
 
 #: verbs by what they are for, in the order of the help
 TASKS = {
-    "Learn a network": ("learn", "explain", "report", "plot", "bootstrap", "compare", "test"),
+    "Learn a network": ("learn", "pack", "explain", "report", "plot", "bootstrap", "compare", "test"),
     "Use it": ("fit", "ask", "sample", "impute", "score", "evaluate", "convert"),
     "Try, simulate, optimise": ("demo", "simulate", "optimize"),
     "Reproduce the paper": ("reproduce", "describe"),
@@ -156,6 +157,7 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "score": (score, "Tell how probable the rows of a table are in a model, and which are odd."),
     "test": (answer, "Ask whether two variables are independent given others."),
     "evaluate": (evaluate, "Compare a learned graph with the truth, or with unseen data."),
+    "pack": (pack, "Pack a table to bits, in a file that opens at once however large it is."),
     "convert": (convert, "Write a network in another format."),
     "demo": (demo, "See it work: a network of real data, and one whose truth is known."),
     "optimize": (optimize, "Look for the best bit string with learned networks."),

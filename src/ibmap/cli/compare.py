@@ -84,13 +84,13 @@ def read_groups(
     import polars as pl
 
     from ibmap.data import load
-    from ibmap.data.files import open_file
+    from ibmap.data.files import open_frame
     from ibmap.data.sources import OpenedFile, chosen
     from ibmap.learners.comparing import split_by
 
-    opened, labels = open_file(first), None
+    opened, labels = open_frame(first), None
     if second is not None:
-        other, by = open_file(second), _free_name(opened.names)
+        other, by = open_frame(second), _free_name(opened.names)
         labels = (first.name, second.name) if first.name != second.name else (str(first), str(second))
         how = table.how(opened.names)
         kept = [opened.names[i] for i in chosen(opened.names, how["drop"], how["only"])]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ibmap.data import Schema
+    from ibmap.graph import Graph
 
 Pair = tuple[int, int]
 Statement = str | float  #: "required", "forbidden", or the prior probability of independence
@@ -216,3 +217,19 @@ def _statement(cell: str, where: str) -> Statement:
         return float(cell)
     except ValueError:
         raise RequestError(f"{where}: {cell!r} is not required, forbidden or a probability") from None
+
+
+def read_graph(path: Path) -> "Graph":
+    """Read a graph that an earlier run wrote."""
+    from ibmap._folders import settle
+    from ibmap.graph import Graph
+
+    settle(path.parent)
+    try:
+        return Graph.from_json(read_whole(path).decode("utf-8"))
+    except FileNotFoundError:
+        raise RequestError(f"there is no file {str(path)!r}") from None
+    except DataError:  # it is endless
+        raise
+    except ValueError as error:
+        raise RequestError(f"{str(path)!r} holds no graph: {error}") from None

@@ -98,7 +98,7 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     console.print(screen.edge_table(learned, top))
     console.print()
     console.print(screen.provenance(learned), style="dim")
-    for words in (learned.posterior_in_words, learned.view_in_words):
+    for words in (learned.posterior_in_words, learned.view_in_words, learned.listed_in_words):
         if words:
             console.print(words, style="dim")
     more = screen.more_patience(learned)

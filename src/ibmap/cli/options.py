@@ -13,25 +13,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from ibmap._text import listed
-from ibmap.cli.knowledge import Knowledge, read_knowledge
+from ibmap.cli.knowledge import Knowledge, read_graph, read_knowledge
 from ibmap.cli.startup import import_numba
 from ibmap.cli.table_options import EngineName as EngineName
+from ibmap.cli.table_options import ReadingOptions as ReadingOptions
 from ibmap.cli.table_options import TableOptions as TableOptions
 from ibmap.cli.table_options import named_in as named_in
 from ibmap.cli.variable_lists import pair
-from ibmap.errors import DataError, RequestError
+from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import Schema
     from ibmap.engines import Source
-    from ibmap.graph import Graph
     from ibmap.independence import IndependenceTest
     from ibmap.learners import Learned
 
 File = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="CSV (or other delimited text, perhaps gzipped) or Parquet; - is stdin."
+        metavar="FILE",
+        help="CSV (or other delimited text, perhaps gzipped), Parquet, Arrow, or a packed table; a folder of "
+        "Parquet or Arrow files; - is stdin.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
@@ -328,23 +330,6 @@ class Learning:
         """Learn; a learner without callbacks runs without."""
         more = {"callback": callback} if "callback" in signature(self.function).parameters else {}
         return self.function(data, **self.options, **more)
-
-
-def read_graph(path: Path) -> "Graph":
-    """Read a graph that an earlier run wrote."""
-    from ibmap._files import read_whole
-    from ibmap._folders import settle
-    from ibmap.graph import Graph
-
-    settle(path.parent)
-    try:
-        return Graph.from_json(read_whole(path).decode("utf-8"))
-    except FileNotFoundError:
-        raise RequestError(f"there is no file {str(path)!r}") from None
-    except DataError:  # it is endless
-        raise
-    except ValueError as error:
-        raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
 
 
 @dataclass(frozen=True)

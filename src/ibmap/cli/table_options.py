@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
@@ -48,8 +48,8 @@ def bins_of(text: str) -> Any:
 
 
 @dataclass(frozen=True)
-class TableOptions:
-    """How a table is read, the arguments of :func:`ibmap.load`, and who counts in it."""
+class ReadingOptions:
+    """How a table is read: the arguments of :func:`load_as`."""
 
     columns: Annotated[
         str | None,
@@ -83,9 +83,8 @@ class TableOptions:
             metavar="X", help="The column that tells how often a row counts, or its sampling weight [once]."
         ),
     ] = None
-    engine: EngineName = None
 
-    def suited_to(self, test: str | None, score: str | None = None) -> "TableOptions":
+    def suited_to(self, test: str | None, score: str | None = None) -> Self:
         """Return the same, for a test and a score: those of numbers take columns as they are."""
         if self.columns is not None or (test is None and score is None):
             return self
@@ -94,20 +93,21 @@ class TableOptions:
 
         return replace(self, columns="values") if takes_numbers(test, score) else self
 
-    def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
+    def load(self, file: Path) -> tuple["CategoricalData | NumericData", dict[str, Any]]:
         """Load the table in a file.
 
         Returns
         -------
-        engine : Engine
-            The table, behind an engine.
+        data : CategoricalData or NumericData
+            The table.
         about : dict
             Where it is and how it was read, as a result keeps it; ``drop`` and ``only`` are lists of names.
         """
-        from ibmap.data.files import open_file
+        from ibmap.data.files import open_file, open_frame
 
         self._check_columns()
-        opened = open_file(Path("/dev/stdin") if str(file) == "-" else file)
+        plain = self.weights is not None or self.columns not in (None, "categories")
+        opened: Any = (open_frame if plain else open_file)(Path("/dev/stdin") if str(file) == "-" else file)
         how = self.how(opened.names)
         if self.weights is not None:
             opened, words = weighted(opened, self.weights)
@@ -118,15 +118,14 @@ class TableOptions:
             data = load_as(opened, **{**how, "weights": None})
         except ContinuousError as error:
             raise ContinuousError(error.found, f"{error.advice}; --columns auto chooses by itself") from None
-        gone = len(opened.frame) - data.schema.n_rows
-        if gone and how["columns"] in ("values", "ranks"):
+        if how["columns"] in ("values", "ranks") and (gone := len(opened.frame) - data.schema.n_rows):
             rows = counted(len(opened.frame), "row")
             screen.note(f"{gone:,} of {rows} with missing numbers {'is' if gone == 1 else 'are'} left out")
-        return self.counting(data), {"path": file, **how}
+        return data, {"path": file, **how}
 
     def how(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the options as arguments of :func:`load_as`; ``drop`` and ``only`` are lists of names."""
-        how = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "engine"}
+        how = {option.name: getattr(self, option.name) for option in fields(ReadingOptions)}
         return how | {option: named_in(how[option], names) for option in ("drop", "only")}
 
     def _check_columns(self) -> None:
@@ -143,6 +142,18 @@ class TableOptions:
                     f"--{option} cuts numbers; --columns {self.columns}, and tests and scores of numbers, "
                     "take them as they are: leave out one of the two"
                 )
+
+
+@dataclass(frozen=True)
+class TableOptions(ReadingOptions):
+    """How a table is read, and who counts in it."""
+
+    engine: EngineName = None
+
+    def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
+        """Load the table in a file behind an engine; return also how it was read."""
+        data, about = self.load(file)
+        return self.counting(data), about
 
     def counting(self, data: "CategoricalData | NumericData") -> "Engine":
         """Return the engine that was chosen, with a table behind it."""
@@ -169,9 +180,9 @@ def load_as(
     from ibmap.data.numbers import load_numbers
 
     if weights is not None:
-        from ibmap.data.files import open_file
+        from ibmap.data.files import open_frame
 
-        source, _ = weighted(open_file(Path(source)), weights)
+        source, _ = weighted(open_frame(Path(source)), weights)
     if columns in (None, "categories"):
         return load(source, **how)
     chosen = {name: value for name, value in how.items() if name not in ("discretize", "bins")}

@@ -1,6 +1,6 @@
 """Numbers → intervals: equal-width, quantile, or edges that the user gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
@@ -69,23 +69,31 @@ def discretize_columns(
     Columns with non-whole values are cut, and so are numbers with more distinct values than bins.
     A column whose edges are given is always cut; categories, strings and booleans never are.
     """
+    all_edges = edges_of_columns(columns, [column.name for column in columns], method, bins)
+    done = [
+        cut(column, all_edges[column.name])
+        if column.name in all_edges and isinstance(column, Numeric)
+        else column
+        for column in columns
+    ]
+    _refuse_continuous(done)
+    return done, all_edges
+
+
+def edges_of_columns(
+    columns: Iterable[Column], names: Sequence[str], method: str | None, bins: Bins
+) -> dict[str, Edges]:
+    """Return the edges of the columns that are to be cut; columns are looked at one after the other."""
     wanted = bins if isinstance(bins, Mapping) else {}
-    names = [column.name for column in columns]
     for name in wanted:
         if name not in names:
             raise unknown_variable(name, names)
     default = None if isinstance(bins, Mapping) else bins
-    done: list[Column] = []
-    all_edges: dict[str, Edges] = {}
-    for column in columns:
-        edges = _edges_of(column, method, wanted.get(column.name, default), column.name in wanted)
-        if edges is None or not isinstance(column, Numeric):
-            done.append(column)
-        else:
-            done.append(cut(column, edges))
-            all_edges[column.name] = edges
-    _refuse_continuous(done)
-    return done, all_edges
+    found = (
+        (column.name, _edges_of(column, method, wanted.get(column.name, default), column.name in wanted))
+        for column in columns
+    )
+    return {name: edges for name, edges in found if edges is not None}
 
 
 def _edges_of(column: Column, method: str | None, bins: Any, asked: bool) -> Edges | None:

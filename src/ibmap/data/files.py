@@ -8,10 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from ibmap._files import read_at_most
+from ibmap.data.packed_file import is_packed, open_packed
 from ibmap.data.quality import names_like_values
-from ibmap.data.sources import OpenedFile, duplicate_names
+from ibmap.data.sources import OpenedFile, Stream, duplicate_names
+from ibmap.data.stored import (
+    ARROW,
+    ARROW_STREAM,
+    LARGE,
+    kind_of_file,
+    open_arrow_stream,
+    open_folder,
+    stored_file,
+    stream_of,
+)
+from ibmap.data.table import CategoricalData
 from ibmap.data.text_numbers import MISSING, exact_numbers, without_blanks
-from ibmap.errors import DataError
+from ibmap.data.text_stream import is_large_text, open_text
+from ibmap.errors import DataError, RequestError
 
 SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
@@ -32,13 +45,41 @@ OTHERS = {
 }
 
 
-def open_file(path: Path) -> OpenedFile:
-    """Return what a CSV (or other delimited text, perhaps gzipped) or Parquet file holds."""
+def open_file(path: Path) -> OpenedFile | Stream | CategoricalData:
+    """Return what a file holds: delimited text, perhaps gzipped, Parquet, Arrow, or a packed table.
+
+    Large files, and folders of files, are not read at once: they are streams.
+    """
+    if path.is_dir():
+        return open_folder(path)
+    if is_packed(path):
+        return open_packed(path)
+    if (kind := kind_of_file(path)) == ARROW_STREAM:
+        return open_arrow_stream(path)
+    if kind:
+        stored = stored_file(path, kind)
+        if kind == ARROW or stored.n_rows * len(stored.names) >= LARGE:
+            return stream_of([stored])
+    elif is_large_text(path) and (text := open_text(path)) is not None:
+        return text
     raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
         return OpenedFile(_parquet(path, raw))
-    frame = _text(path, _with_plain_ends(raw))
+    frame = _text(path, with_plain_ends(raw))
     return OpenedFile(frame, names_like_values(frame, path.name))
+
+
+def open_frame(path: Path) -> OpenedFile:
+    """Return what a file holds as one frame, for what cannot be done with bits."""
+    opened = open_file(path)
+    if isinstance(opened, CategoricalData):
+        raise RequestError(f"{str(path)!r} is a packed table: this needs the table that it was packed from")
+    return OpenedFile(opened.frame, opened.warning)
+
+
+def text_frame(path: Path) -> Any:
+    """Return all of a text file."""
+    return _text(path, with_plain_ends(read_bytes(path)))
 
 
 def _parquet(path: Path, raw: bytes) -> Any:
@@ -53,19 +94,19 @@ def _parquet(path: Path, raw: bytes) -> Any:
 def _text(path: Path, raw: bytes) -> Any:
     import polars as pl
 
-    header = _header(path, raw)
+    header = header_of(path, raw)
     separator = "\t" if ".tsv" in path.suffixes else sniff(header)
-    names = _names(path, header, separator)
+    names = names_of(path, header, separator)
     try:
         frame = _scan(raw, separator)
     except pl.exceptions.PolarsError as error:
-        _check_lines(path, raw, separator, len(names))
+        check_lines(path, raw, separator, len(names))
         raise DataError(f"cannot read {str(path)!r}: {_first_line(error)}") from None
     if not len(frame):
         raise DataError(
             f"{path.name} has a header but no rows: found 0 sample(s) while a minimum of 1 is required"
         )
-    blank = _blank_lines(path, raw, separator, len(names), frame)
+    blank = blank_lines(path, raw, separator, len(names), frame)
     if len(names) == 1:
         raise DataError(
             f"{path.name} has 1 feature(s), {names[0]!r}: structure learning needs at least two variables, "
@@ -79,7 +120,9 @@ def _text(path: Path, raw: bytes) -> Any:
     return without_blanks(_unquoted(frame, names))
 
 
-def _blank_lines(path: Path, raw: bytes, separator: str, n_columns: int, frame: Any) -> set[int]:
+def blank_lines(
+    path: Path, raw: bytes, separator: str, n_columns: int, frame: Any, left_out: int = 0
+) -> set[int]:
     """Return which rows are blank lines, after a count of fields and rows that does not trust polars.
 
     It fills short rows with nulls; without quotes, as many separators as there should be are proof enough.
@@ -87,7 +130,7 @@ def _blank_lines(path: Path, raw: bytes, separator: str, n_columns: int, frame: 
     n_marks = (len(frame) + 1) * (n_columns - 1)
     if b'"' not in raw and raw.count(separator.encode()) == n_marks and frame.width == n_columns:
         return set()
-    n_rows, blank = _check_lines(path, raw, separator, n_columns)
+    n_rows, blank = check_lines(path, raw, separator, n_columns, left_out)
     if (n_rows, frame.width) != (len(frame), n_columns):
         raise DataError(
             f"{path.name} holds {n_rows} rows, of which {len(frame)} can be told apart: are there quotes "
@@ -96,7 +139,7 @@ def _blank_lines(path: Path, raw: bytes, separator: str, n_columns: int, frame: 
     return blank
 
 
-def _names(path: Path, header: str, separator: str) -> tuple[str, ...]:
+def names_of(path: Path, header: str, separator: str) -> tuple[str, ...]:
     """Return the names in the first line."""
     try:
         first = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
@@ -130,7 +173,7 @@ def _scan(raw: bytes, separator: str) -> Any:
         frame = _read(raw, separator, SAMPLE)
     except pl.exceptions.ComputeError:
         frame = None
-    if frame is not None and (len(frame) < SAMPLE or not _unseen(frame)):
+    if frame is not None and (len(frame) < SAMPLE or not unseen(frame)):
         return frame
     return _read(raw, separator, None)
 
@@ -157,13 +200,13 @@ def _read_as_text(raw: bytes, separator: str, column: int) -> Any:
     return frame.to_series()
 
 
-def _unseen(frame: Any) -> bool:
+def unseen(frame: Any) -> bool:
     """Whether some column had no value in the sample, so that its type was a guess."""
     head = frame.head(SAMPLE // 2)
     return any(count == len(head) for count in head.null_count().row(0))
 
 
-def _header(path: Path, raw: bytes) -> str:
+def header_of(path: Path, raw: bytes) -> str:
     """Return the first line that is not blank; a line that ends inside quotes goes on."""
     start = done = len(raw) - len(raw.lstrip(b"\r\n"))
     quotes = 0
@@ -187,8 +230,10 @@ def sniff(header: str) -> str:
     return max(SEPARATORS, key=lambda mark: counts[mark])
 
 
-def _check_lines(path: Path, raw: bytes, separator: str, n_columns: int) -> tuple[int, set[int]]:
-    """Refuse the first line with too few or too many fields.
+def check_lines(
+    path: Path, raw: bytes, separator: str, n_columns: int, left_out: int = 0
+) -> tuple[int, set[int]]:
+    """Refuse the first line with too few or too many fields; ``left_out`` of them are not in ``raw``.
 
     Returns
     -------
@@ -207,7 +252,7 @@ def _check_lines(path: Path, raw: bytes, separator: str, n_columns: int) -> tupl
     try:
         for i, row in enumerate(reader):
             if row and len(row) != n_columns:
-                said = f"line {line} of {path.name} has {len(row)} field{'s' if len(row) > 1 else ''} "
+                said = f"line {line + left_out} of {path.name} has {len(row)} field{'s' * (len(row) > 1)} "
                 said += f"where the header has {n_columns}"
                 if skipped + reader.line_num > line:
                     said += ": is a quote not closed?"
@@ -216,7 +261,7 @@ def _check_lines(path: Path, raw: bytes, separator: str, n_columns: int) -> tupl
                 blank.add(i - 1)
             line, n_lines = skipped + reader.line_num + 1, i + 1
     except csv.Error as error:
-        raise DataError(f"line {line} of {path.name} {_in_words(error)}") from None
+        raise DataError(f"line {line + left_out} of {path.name} {_in_words(error)}") from None
     return n_lines - 1, blank
 
 
@@ -244,12 +289,12 @@ def _decoded(path: Path, raw: bytes) -> str:
         ) from None
 
 
-def _with_plain_ends(raw: bytes) -> bytes:
+def with_plain_ends(raw: bytes) -> bytes:
     r"""Return text whose lines end as usual, where Windows wrote ``\r\r\n``; what is in quotes stays.
 
     Examples
     --------
-    >>> _with_plain_ends(b'a,b\r\r\n"1\r\r\n",2\r\r\n')
+    >>> with_plain_ends(b'a,b\r\r\n"1\r\r\n",2\r\r\n')
     b'a,b\n"1\r\r\n",2\n'
     """
     if b"\r\r\n" not in raw:

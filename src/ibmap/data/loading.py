@@ -1,8 +1,10 @@
 """`load`: the one way into the library for data."""
 
+import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,12 @@ from ibmap.data.arrays import encode_matrix
 from ibmap.data.columns import Coded, Column, encode_numbers
 from ibmap.data.discretize import ADVICE, Bins, about_continuous, check_bins, discretize_columns
 from ibmap.data.missing import apply_policy, check_finite, check_policy, with_category
+from ibmap.data.packed import PackedData
 from ibmap.data.quality import missing_together, too_many_levels
-from ibmap.data.sources import RawTable, check_shape, chosen, read
+from ibmap.data.sources import RawTable, Stream, check_shape, chosen, read
+from ibmap.data.streaming import is_reader, load_stream, stream_of_frames
 from ibmap.data.table import CategoricalData, smallest_dtype
-from ibmap.errors import ContinuousError, DataError, DataWarning
+from ibmap.errors import ContinuousError, DataError, DataWarning, RequestError
 
 
 def load(
@@ -32,7 +36,9 @@ def load(
     ----------
     source : table
         A pandas, polars or Arrow frame, a NumPy array, a list of rows, a dict of columns, the path of a CSV
-        (or otherwise delimited) or Parquet file, or a ``CategoricalData``, of which only columns are chosen.
+        (or otherwise delimited), Parquet, Arrow or packed file, or of a folder of Parquet or Arrow files, an
+        Arrow stream or another iterator of frames, or a ``CategoricalData``, of which only columns are
+        chosen. Folders, streams and large files are read in batches and packed to bits as they pass.
     missing : {"error", "drop", "category", "testwise"}
         Refuse missing values; drop incomplete rows; make them a level of their own, labelled None and sorted
         last; or keep them as code -1, so that each test uses the rows complete in its own columns.
@@ -70,8 +76,18 @@ def load(
     """
     check_policy(missing)
     check_bins(discretize, bins)
+    source = opened(source)
     if isinstance(source, CategoricalData):
-        return _chosen_variables(source, chosen(source.names, drop, only))
+        data = _chosen_variables(source, chosen(source.names, drop, only))
+        if isinstance(data, PackedData):
+            _check_packed(data, missing, discretize, bins)
+            for words in data.warnings:
+                warnings.warn(words, DataWarning, stacklevel=2)
+        return data
+    if isinstance(source, Stream):
+        packed = load_stream(source, missing, discretize, bins, drop, only)
+        if packed is not None:
+            return packed
     table = read(source, drop, only)
     if table.warning:
         warnings.warn(table.warning, DataWarning, stacklevel=2)
@@ -89,13 +105,30 @@ def load(
     return replace(data, warnings=tuple(filter(None, [table.warning, *odd])))
 
 
+def opened(source: Any) -> Any:
+    """Return what a path or an iterator of frames stands for; anything else as it is."""
+    if isinstance(source, str | os.PathLike):
+        from ibmap.data.files import open_file
+
+        return open_file(Path(os.fspath(source)))
+    return stream_of_frames(source) if isinstance(source, Iterator) or is_reader(source) else source
+
+
+def _check_packed(data: PackedData, missing: str, discretize: str | None, bins: Bins) -> None:
+    """Refuse what could only be done while a table was packed."""
+    if discretize is not None or bins is not None:
+        raise RequestError("the table is packed: columns can only be cut when it is packed")
+    if missing in ("drop", "category") and data.has_missing:
+        raise RequestError(
+            f"the table was packed with its missing values: pack it again with missing={missing!r}"
+        )
+
+
 def _chosen_variables(data: CategoricalData, kept: list[int]) -> CategoricalData:
     if len(kept) == data.n_variables:
         return data
-    names = tuple(data.names[i] for i in kept)
-    check_shape(data.n_rows, names)
-    edges = {name: edges for name, edges in data.bin_edges.items() if name in names}
-    return CategoricalData(data.codes[kept], names, tuple(data.levels[i] for i in kept), edges, data.backend)
+    check_shape(data.n_rows, tuple(data.names[i] for i in kept))
+    return data.variables(kept)
 
 
 def _load_columns(

@@ -40,21 +40,35 @@ def apply_policy(columns: list[Column], policy: str, policies: Sequence[str] = P
     absent = {column.name: mask for column in columns if (mask := column.missing) is not None}
     if not absent:
         return columns
-    if policy != "category" and (empty := [name for name, mask in absent.items() if mask.all()]):
+    n_rows = len(next(iter(absent.values())))
+    check_counts({name: int(mask.sum()) for name, mask in absent.items()}, n_rows, policy, policies)
+    if policy == "drop":
+        keep = ~np.logical_or.reduce(list(absent.values()))
+        if not keep.any():
+            raise no_row_left()
+        return [column.rows(keep) for column in columns]
+    return columns
+
+
+def check_counts(
+    absent: dict[str, int], n_rows: int, policy: str, policies: Sequence[str] = POLICIES
+) -> None:
+    """Refuse columns without any value, and missing values that no policy allows; ``absent`` counts them."""
+    empty = [name for name, count in absent.items() if count == n_rows]
+    if policy != "category" and empty:
         raise DataError(f"no value at all in {listing(empty)}: drop the column{'s' * (len(empty) > 1)}")
-    if policy == "error":
-        counted = [f"{name!r} ({int(mask.sum())})" for name, mask in absent.items()]
+    if policy == "error" and absent:
+        counted = [f"{name!r} ({count})" for name, count in absent.items()]
         more = f" and {len(counted) - 5} more columns" if len(counted) > 5 else ""
         raise DataError(
             f"missing values (NaN, null or empty cells) in {', '.join(counted[:5])}{more}: "
             f"pass missing={one_of(policies[1:])}{', which leaves out these rows' * (len(policies) == 2)}"
         )
-    if policy == "drop":
-        keep = ~np.logical_or.reduce(list(absent.values()))
-        if not keep.any():
-            raise DataError("missing='drop' leaves no row: every row has a missing value")
-        return [column.rows(keep) for column in columns]
-    return columns
+
+
+def no_row_left() -> DataError:
+    """Return the error for a table of which no row is complete."""
+    return DataError("missing='drop' leaves no row: every row has a missing value")
 
 
 def with_category(column: Coded) -> Coded:

@@ -60,7 +60,7 @@ say no more than that; missing='testwise' or 'drop' leaves such rows out"
     """
     absent = [i for i, levels in enumerate(data.levels) if levels and levels[-1] is None]
     step = max(1, data.n_rows // AT_MOST)
-    masks = np.array([data.codes[i, ::step] == len(data.levels[i]) - 1 for i in absent], np.float32)
+    masks = np.array([data.codes_of(i)[::step] == len(data.levels[i]) - 1 for i in absent], np.float32)
     if len(absent) < 2:
         return ""
     shares, both = masks.mean(axis=1), masks @ masks.T / masks.shape[1]

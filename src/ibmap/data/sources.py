@@ -1,7 +1,7 @@
 """What the user brought, read as columns: frames, arrays, lists, dicts, files."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ibmap._text import listing
 from ibmap.data.arrays import columns_of
-from ibmap.data.columns import Column, Numeric, column_of
+from ibmap.data.columns import Coded, Column, Numeric, column_of
 from ibmap.data.objects import EXACT
 from ibmap.data.schema import unknown_variable
+from ibmap.data.table import CategoricalData
 from ibmap.errors import DataError, RequestError
 
 Choose: TypeAlias = Callable[[Sequence[str]], list[int]]  #: from the names of columns to the ones to keep
@@ -54,6 +55,40 @@ class OpenedFile:
     def names(self) -> tuple[str, ...]:
         """The columns."""
         return tuple(self.frame.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A table that is read in batches.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns.
+    batches : callable
+        From some names to an iterator over (where the rows are from, a polars frame of these columns).
+    whole : callable or None
+        Reads all of it into one frame, for what cannot be done in batches; None if it passes only once.
+    column : callable or None
+        Reads one column, by its name.
+    warning : str
+        What users should know about the source.
+    """
+
+    names: tuple[str, ...]
+    batches: Callable[[Sequence[str]], Iterator[tuple[str, Any]]]
+    whole: Callable[[], Any] | None = None
+    column: Callable[[str], Any] | None = None
+    warning: str = ""
+
+    @property
+    def frame(self) -> Any:
+        """All of it, in memory."""
+        if self.whole is None:
+            raise DataError(
+                "a stream passes once, and decimals, or discretize, need all of it: make one frame of it"
+            )
+        return self.whole()
 
 
 def chosen(names: Sequence[str], drop: Iterable[str] | None, only: Iterable[str] | None) -> list[int]:
@@ -101,8 +136,11 @@ def read(source: Any, drop: Iterable[str] | None = None, only: Iterable[str] | N
         from ibmap.data.files import open_file
 
         source = open_file(Path(os.fspath(source)))
-    if isinstance(source, OpenedFile):
+    if isinstance(source, OpenedFile | Stream):
         return _read_opened(source, choose)
+    if isinstance(source, CategoricalData):
+        names = (source.names[i] for i in choose(source.names))
+        return from_columns([_coded(source, name) for name in names], source.backend)
     if isinstance(source, np.ndarray):
         return _read_array(source, choose)
     if type(source).__module__.partition(".")[0] in ("scipy", "sparse"):  # some of them are mappings
@@ -125,7 +163,7 @@ def read(source: Any, drop: Iterable[str] | None = None, only: Iterable[str] | N
     )
 
 
-def _read_opened(file: OpenedFile, choose: Choose) -> RawTable:
+def _read_opened(file: OpenedFile | Stream, choose: Choose) -> RawTable:
     """Return the table in a file; it has no frame library of the user's, in which results are returned."""
     from ibmap.data.frames import read_frame
 
@@ -133,6 +171,12 @@ def _read_opened(file: OpenedFile, choose: Choose) -> RawTable:
     if table is None:
         raise DataError("there is no table in the file")
     return replace(table, backend=None, warning=file.warning)
+
+
+def _coded(data: CategoricalData, name: str) -> Column:
+    """Return a variable that has its codes already."""
+    i = data.index(name)
+    return Coded(name, data.codes_of(i).astype(np.int64), data.levels[i], declared=True)
 
 
 def _read_array(array: NDArray[Any], choose: Choose) -> RawTable:

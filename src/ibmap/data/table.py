@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -103,9 +103,11 @@ class CategoricalData:
     def schema(self) -> Schema:
         """The table without its rows."""
         about = (self.names, self.levels, self.n_rows)
-        digest = partial(_digest, self.names, self.levels, self.codes)  # not of self: that would be a cycle
         more = {"bin_edges": self.bin_edges, "warnings": self.warnings}
-        return Schema(*about, backend=self.backend, digest_of_rows=digest, **more)  # type: ignore[arg-type]
+        return Schema(*about, backend=self.backend, digest_of_rows=self._digest(), **more)  # type: ignore[arg-type]
+
+    def _digest(self) -> Callable[[], str] | str:
+        return partial(_digest, self.names, self.levels, self.codes)  # not of self: that would be a cycle
 
     @property
     def cardinalities(self) -> NDArray[np.int64]:
@@ -116,6 +118,36 @@ class CategoricalData:
     def has_missing(self) -> bool:
         """Whether some code is -1."""
         return bool(self.codes.size) and bool(self.codes.min() < 0)
+
+    def codes_of(self, variable: int) -> NDArray[np.signedinteger[Any]]:
+        """Return the codes of one variable."""
+        return self.codes[variable]  # type: ignore[no-any-return]
+
+    def rows(self, rows: NDArray[Any]) -> "CategoricalData":
+        """Return some of the rows, or some of them several times; all levels stay.
+
+        Examples
+        --------
+        >>> data = CategoricalData(np.array([[0, 1, 1], [0, 0, 1]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
+        >>> data.rows(np.array([2, 2])).codes.tolist()
+        [[1, 1], [1, 1]]
+        """
+        codes = self._codes_of_rows(rows)
+        codes.flags.writeable = False
+        return CategoricalData(codes, self.names, self.levels, self.bin_edges, self.backend)
+
+    def _codes_of_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return self.codes[:, rows]
+
+    def variables(self, kept: Sequence[int]) -> "CategoricalData":
+        """Return some of the variables."""
+        return CategoricalData(self.codes[list(kept)], *self._about(kept))
+
+    def _about(self, kept: Sequence[int]) -> tuple[Any, ...]:
+        """Return names, levels, edges and backend of some of the variables."""
+        names = tuple(self.names[i] for i in kept)
+        edges = {name: edges for name, edges in self.bin_edges.items() if name in set(names)}
+        return names, tuple(self.levels[i] for i in kept), edges, self.backend
 
     def index(self, name: str) -> int:
         """Return the position of the variable ``name``.

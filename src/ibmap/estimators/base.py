@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ibmap.data import CategoricalData, load
-from ibmap.data.files import open_file
+from ibmap.data.files import open_frame
 from ibmap.data.numbers import NumericData, load_numbers
 from ibmap.data.weights import n_rows_of, repeated, times_of
 from ibmap.engines import Engine, as_engine
@@ -68,7 +68,7 @@ def with_weights(X: Any, weights: Any) -> Any:
     if is_engine(X):
         raise RequestError("an engine holds its rows already: give weights with a table")
     if isinstance(X, str | PathLike):
-        X = open_file(Path(X)).frame
+        X = open_frame(Path(X)).frame
     if isinstance(X, CategoricalData):
         times = times_of(weights, X.n_rows, "sample_weight").times
         return replace(X, codes=np.repeat(X.codes, times, axis=1))

@@ -81,6 +81,13 @@ def fill_table(parameter: float, out: Floats) -> None:
         total = longer
 
 
+@kernel
+def rising_of(parameters: Floats, counts: Ints, out: Floats) -> None:
+    """``out[i] = log Γ(a + n) - log Γ(a)`` of some parameters a and counts n."""
+    for i in range(counts.size):
+        out[i] = log_rising(parameters[i], counts[i])
+
+
 class Priors(NamedTuple):
     """The prior counts of the table of x and y: which rows of ``model.tables`` serve them."""
 

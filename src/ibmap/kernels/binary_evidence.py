@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from ibmap.kernels.bayes_model import log_two_by_two, records_of
-from ibmap.kernels.cells import sum_of_slice
 from ibmap.kernels.hashing import slots_for
 from ibmap.kernels.jit import allocating_kernel, allocating_part, inline
 from ibmap.kernels.loglinear import design_of, evidence_inside, fit, moments_of, precision_of
+from ibmap.kernels.logspace import log_rising
 from ibmap.kernels.margins import add_margin, hashes_of
 from ibmap.kernels.partition import first_row, level_of, slices_of
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable, Packed, Sets
@@ -32,6 +32,7 @@ def binary_rows(
     of_intercept: float,
     of_effect: float,
     strong: float,
+    prior_count: float,
     rising: FloatTable,
     pairwise: FloatTable,
     saturated: FloatTable,
@@ -40,8 +41,9 @@ def binary_rows(
     """Fill the rows of some x: t_xy of both families, and s_x(B) of both.
 
     With a length from which on effects are ``strong``, only members are looked at: t of others is 0. If rows
-    have no columns, only s_x(B) is wanted.
-    ``rising`` has log Γ(a + n) - log Γ(a) for a cell, and for the two levels of x together.
+    have no columns, only s_x(B) is wanted. ``rising`` has log Γ(a + n) - log Γ(a) for a cell, a =
+    ``prior_count``, and for the two levels of x together, a twice as large; n may be larger than there are
+    entries.
     """
     packed, sets, _, _ = records_of(context)
     for q in range(xs.size):
@@ -58,7 +60,7 @@ def binary_rows(
         precision = precision_of(1, width, of_intercept, of_effect)
         theta, share, factor = np.zeros(width), np.empty((n_slices, 2)), np.empty((width, width))
         values[0, q] = fit(design, counts, precision, theta, share, factor)
-        values[1, q] = log_evidence(counts, rising)
+        values[1, q] = log_evidence(counts, prior_count, rising)
         if not pairwise.shape[1]:
             continue
         mean, spread = moments_of(share)
@@ -74,6 +76,7 @@ def binary_rows(
                     spread,
                     factor,
                     of_effect,
+                    prior_count,
                     rising,
                     pairwise[q],
                     saturated[q],
@@ -85,7 +88,7 @@ def binary_rows(
                 design, counts, values[0, q], precision, theta, factor, at, n_effects, strong
             )
             at += n_effects
-        members_of_tables(sets, n_slices, code, members, rising, saturated[q])
+        members_of_tables(sets, n_slices, code, members, prior_count, rising, saturated[q])
         pairwise[q, x] = saturated[q, x] = 0.0
 
 
@@ -105,13 +108,20 @@ def configurations(
 
 
 @allocating_part
-def log_evidence(counts: FloatTable, rising: FloatTable) -> float:
+def log_evidence(counts: FloatTable, prior_count: float, rising: FloatTable) -> float:
     """s_x(B) of the saturated family."""
     total = 0.0
     for k in range(counts.shape[0]):
         zero, one = np.int64(counts[k, 0]), np.int64(counts[k, 1])
-        total += rising[0, zero] + rising[0, one] - rising[1, zero + one]
+        cells = rising_at(rising[0], prior_count, zero) + rising_at(rising[0], prior_count, one)
+        total += cells - rising_at(rising[1], 2.0 * prior_count, zero + one)
     return total
+
+
+@allocating_part
+def rising_at(table: Floats, parameter: float, n: int) -> float:
+    """Return log Γ(a + n) - log Γ(a), from a table if it is long enough."""
+    return table[n] if n < table.size else log_rising(parameter, n)
 
 
 @allocating_part
@@ -125,6 +135,7 @@ def count_and_score(
     spread: FloatTable,
     factor: FloatTable,
     of_effect: float,
+    prior_count: float,
     rising: FloatTable,
     pairwise: Floats,
     saturated: Floats,
@@ -163,8 +174,14 @@ def count_and_score(
                 for v in range(m):
                     row[v] += weight * with_y[v]
             if n > 1:
-                start += rising[1, n] - (rising[0, n_first] + rising[0, n - n_first])
-                add_tables(rising[0], rising[1], tile[begin - base], with_y, n_first, n, m, full)
+                first_two = rising_at(rising[0], prior_count, n_first)
+                first_two += rising_at(rising[0], prior_count, n - n_first)
+                start += rising_at(rising[1], 2.0 * prior_count, n) - first_two
+                counted = tile[begin - base]
+                if n < rising.shape[1]:
+                    add_tables(rising[0], rising[1], counted, with_y, n_first, n, m, full)
+                else:
+                    add_large_tables(prior_count, rising, counted, with_y, n_first, n, m, full)
         k = stop
     project(factor, cross, totals, width, m)
     for v in range(m):
@@ -187,6 +204,28 @@ def add_tables(
         out[v] += log_two_by_two(by_cell, by_total, c, first - c, d, second - d)
 
 
+@allocating_part
+def add_large_tables(
+    prior_count: float,
+    rising: FloatTable,
+    one: Ints,
+    both: Ints,
+    n_one: int,
+    n: int,
+    m: int,
+    out: Floats,
+) -> None:
+    """The same for a slice with more rows than the tables have entries."""
+    for v in range(m):
+        c, d = np.int64(one[v]), np.int64(both[v]) - np.int64(one[v])
+        cells = 0.0
+        for count in (c, n_one - c, d, n - n_one - d):
+            cells += rising_at(rising[0], prior_count, count)
+        for count in (c + d, n - c - d):
+            cells -= rising_at(rising[1], 2.0 * prior_count, count)
+        out[v] += cells
+
+
 @inline
 def project(factor: FloatTable, cross: FloatTable, totals: Floats, width: int, m: int) -> None:
     """Turn Σ w d [y = 1] into contrasts of y, and those into L⁻¹ of them, for all ys."""
@@ -204,7 +243,13 @@ def project(factor: FloatTable, cross: FloatTable, totals: Floats, width: int, m
 
 @allocating_part
 def members_of_tables(
-    sets: Sets, n_slices: int, code: IntTable, members: Ints, rising: FloatTable, saturated: Floats
+    sets: Sets,
+    n_slices: int,
+    code: IntTable,
+    members: Ints,
+    prior_count: float,
+    rising: FloatTable,
+    saturated: Floats,
 ) -> None:
     """Put t of every member into a row of the saturated family: margins of the slices."""
     hashed, slots = hashes_of(code), np.empty(slots_for(n_slices), np.int64)
@@ -214,6 +259,32 @@ def members_of_tables(
         end = add_margin(code, j, hashed, slots, links, sets.child[2], sets.code[2], sets.size[2], cells, 0)
         total, begin = 0.0, 0
         while begin < end:
-            begin, n, d = sum_of_slice(cells, begin, end, rising[0], rising[0], rising[1], column)
-            total += d + rising[1, n]
+            begin, d = sum_of_margin(cells, begin, end, prior_count, rising, column)
+            total += d
         saturated[members[j]] = total
+
+
+@allocating_part
+def sum_of_margin(
+    cells: Ints, begin: int, end: int, prior_count: float, rising: FloatTable, column: Ints
+) -> tuple[int, float]:
+    """Log evidence that the cells of one slice have beyond their margins; and where the next slice begins.
+
+    ``column`` has a zero for both levels of y.
+    """
+    i, k, n, row, level, d = begin, cells[0, begin], np.int64(0), np.int64(0), cells[1, begin], 0.0
+    while i < end and cells[0, i] == k:
+        count = cells[3, i]
+        if cells[1, i] != level:
+            d -= rising_at(rising[0], prior_count, row)
+            row, level = np.int64(0), cells[1, i]
+        row += count
+        n += count
+        d += rising_at(rising[0], prior_count, count)
+        column[cells[2, i]] += count
+        i += 1
+    d -= rising_at(rising[0], prior_count, row)
+    for j in range(begin, i):
+        d -= rising_at(rising[1], 2.0 * prior_count, column[cells[2, j]])
+        column[cells[2, j]] = 0
+    return i, d + rising_at(rising[1], 2.0 * prior_count, n)

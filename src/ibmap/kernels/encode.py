@@ -1,4 +1,4 @@
-"""Compiled passes over a block of rows of an integer table: which values occur, and the transposed codes."""
+"""Compiled passes over rows of an integer table: which values occur, the transposed codes, and bits."""
 
 from typing import Any
 
@@ -49,3 +49,43 @@ def write_codes(
                 target = out[j, first + top : first + top + rows]
                 for i in range(rows):
                     target[i] = code[shift + np.uint64(np.int64(source[i]))]
+
+
+@kernel
+def seen_bytes(values: NDArray[np.uint8], seen: NDArray[np.bool_]) -> None:
+    """Mark the values that occur: ``seen`` has an entry for each of the 256."""
+    for value in values:
+        seen[value] = True
+
+
+@kernel
+def pack_bytes(values: NDArray[np.uint8], wanted: NDArray[np.uint8], out: NDArray[np.uint64]) -> None:
+    """Set bit r of ``out[k]`` where ``values[r] == wanted[k]``, eight rows at a time; 64 rows make a word."""
+    low, high = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
+    gather = np.uint64(0x0102040810204080)
+    ones = np.uint64(0x0101010101010101)
+    eights = values.view(np.uint64)
+    for k in range(wanted.size):
+        row, pattern = out[k], np.uint64(wanted[k]) * ones
+        for w in range(row.size):
+            word = np.uint64(0)
+            for i in range(8):
+                differs = eights[8 * w + i] ^ pattern
+                zero_bytes = ~(((differs & low) + low) | differs | low) & high
+                byte = ((zero_bytes >> np.uint64(7)) * gather) >> np.uint64(56)
+                word |= byte << np.uint64(8 * i)
+            row[w] = word
+
+
+@kernel
+def unpack_bits(bits: NDArray[np.uint64], out: NDArray[np.int8]) -> None:
+    """Write ``out[r] = k`` where bit r of ``bits[k]`` is set, -1 where none is."""
+    out[:] = -1
+    for k in range(bits.shape[0]):
+        for w in range(bits.shape[1]):
+            word = bits[k, w]
+            if word:
+                for r in range(64 * w, min(64 * w + 64, out.size)):
+                    if word & np.uint64(1):
+                        out[r] = k
+                    word >>= np.uint64(1)

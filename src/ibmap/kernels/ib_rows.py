@@ -35,6 +35,15 @@ closure_row = ByAddress(ROW, _closure_row)
 
 
 @kernel
+def closure_block(context: Ints, x: int, blanket: Ints, block: int, out: Floats) -> None:
+    """One block of the row of x, as ``closure_row`` has it; members of the blanket get what means nothing."""
+    packed, sets, model, scratch = records_of(context)
+    _, n_slices = slices_of(packed, sets, x, blanket)
+    log_possible = log_slices(packed, model, blanket, np.int64(-1), n_slices)
+    independence_block(packed, sets, model, scratch, x, n_slices, log_possible, block, out)
+
+
+@kernel
 def empty_irregular(context: Ints, y: int, sigma: Floats) -> None:
     """σ of the empty graph: an irregular variable against all regular, and later irregular ones; mirrored."""
     packed, sets, model, scratch = records_of(context)

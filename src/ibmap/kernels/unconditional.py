@@ -19,7 +19,7 @@ from ibmap.kernels.bayes_model import (
     slice_prior,
 )
 from ibmap.kernels.blocks import add_cells, put
-from ibmap.kernels.jit import inline, kernel
+from ibmap.kernels.jit import inline, kernel, part
 from ibmap.kernels.logspace import exp, log1p_of_share
 from ibmap.kernels.popcount import count_8, count_32
 from ibmap.kernels.records import Counts, Floats, Ints, Packed
@@ -42,6 +42,43 @@ def unconditional_tile(
     ``words`` is 0, 1, 2, ...; ``tile`` has a row for every level but one of every x against the block.
     """
     packed, _, model, scratch = records_of(context)
+    score_tile(packed, model, scratch, words, tile, first_x, last_x, block, sigma, np.int64(0))
+    order, first, last = packed.order, packed.blocks[block, 1], packed.blocks[block, 2]
+    for j in range(max(first, first_x), last):
+        y = order[j]
+        for i in range(first_x, min(last_x, j)):
+            sigma[y, order[i]] = sigma[order[i], y]
+
+
+@kernel
+def unconditional_band(
+    context: Ints,
+    words: NDArray[np.uint32],
+    tile: Counts,
+    first_x: int,
+    last_x: int,
+    block: int,
+    band: Floats,
+) -> None:
+    """The same without a matrix: ``band[x - first_x]`` is the row of x; variables are in order."""
+    packed, _, model, scratch = records_of(context)
+    score_tile(packed, model, scratch, words, tile, first_x, last_x, block, band, first_x)
+
+
+@part
+def score_tile(
+    packed: Packed,
+    model: Model,
+    scratch: Scratch,
+    words: NDArray[np.uint32],
+    tile: Counts,
+    first_x: int,
+    last_x: int,
+    block: int,
+    rows: Floats,
+    shift: int,
+) -> None:
+    """``rows[x - shift, y] = σ_xy`` for some variables, and those of a block that do not come before them."""
     levels, first, last, column, stride = packed.blocks[block]
     skipped = max(0, first_x - first)  # pairs that an earlier tile of the same block has scored
     first += skipped
@@ -55,12 +92,7 @@ def unconditional_tile(
     for i in range(first_x, last_x):
         x, counts = packed.order[i], tile[(i - first_x) * (n_levels - 1) :]
         bayes_of_row(packed, model, scratch, counts, x, levels, first, m, column, stride)
-        posteriors_of_row(packed, model, scratch, x, first, m, sigma)
-    order = packed.order
-    for j in range(first, last):
-        y = order[j]
-        for i in range(first_x, min(last_x, j)):
-            sigma[y, order[i]] = sigma[order[i], y]
+        posteriors_of_row(packed, model, scratch, x, first, m, rows[x - shift])
 
 
 @inline
@@ -146,9 +178,9 @@ def level_size(packed: Packed, x: int, level: int) -> int:
 
 @inline
 def posteriors_of_row(
-    packed: Packed, model: Model, scratch: Scratch, x: int, first: int, m: int, sigma: Floats
+    packed: Packed, model: Model, scratch: Scratch, x: int, first: int, m: int, out: Floats
 ) -> None:
-    """``sigma[x, y] = -softplus(t)``: with a single slice all options of the test agree."""
+    """``out[y] = -softplus(t)``: with a single slice all options of the test agree."""
     bayes = scratch.bayes
     if model.log_prior.shape[0] == 1:
         offset = slice_prior(model.log_prior[0, 0], 0.0)
@@ -162,5 +194,5 @@ def posteriors_of_row(
         share[v] = exp(-abs(bayes[v]))
     for v in range(m):
         bayes[v] = -(max(bayes[v], 0.0) + log1p_of_share(share[v]))
-    put(packed.order, first, m, bayes, sigma[x])
-    sigma[x, x] = 0.0
+    put(packed.order, first, m, bayes, out)
+    out[x] = 0.0

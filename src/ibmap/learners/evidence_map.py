@@ -84,7 +84,7 @@ def evidence_map(
         checkpoint=checkpoint,
     )
     if not isinstance(running, Gains):
-        return with_posteriors(learned, running)
+        return with_posteriors(learned, running, counting.schema)
     searched = perf_counter()
     options = {**by.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
     learned = replace(learned, provenance=replace(learned.provenance, score=type(by)(**options)))

@@ -57,9 +57,8 @@ def ibmap_hc(
     provenance = Provenance("ibmap-hc", said, chosen_test(by, test), by, how)
     counting = as_engine(data, engine)
     known: dict[str, Any] = {"required": required, "forbidden": forbidden, "n_jobs": n_jobs}
-    learned = with_posteriors(
-        *raise_score(counting, provenance, start=start, **known, callback=callback, checkpoint=checkpoint)
-    )
+    found = raise_score(counting, provenance, start=start, **known, callback=callback, checkpoint=checkpoint)
+    learned = with_posteriors(*found, counting.schema)
     return without_untested(learned, counting, known) if drop_untested else learned
 
 
@@ -69,7 +68,8 @@ def without_untested(learned: Learned, engine: Engine, known: dict[str, Any]) ->
     if not gone:
         return learned
     kept = Graph(learned.graph.names, [edge for edge in learned.graph.edges if edge not in gone])
-    found = with_posteriors(*raise_score(engine, learned.provenance, start=kept, **known, search_on=False))
+    scored = raise_score(engine, learned.provenance, start=kept, **known, search_on=False)
+    found = with_posteriors(*scored, engine.schema)
     return replace(
         found,
         n_tests=learned.n_tests + found.n_tests,

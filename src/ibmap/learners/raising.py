@@ -16,15 +16,18 @@ from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import IndependenceTest
 from ibmap.learners.checkpoint import Checkpoint, keeper_of
-from ibmap.results.doubts import hardly_tested, stalled
-from ibmap.results.learned import Learned, Step, learned_from
+from ibmap.results.doubts import certain_of, given_up, hardly_tested, stalled
+from ibmap.results.edges import listed_edges
+from ibmap.results.learned import Learned, Step, constant_of, learned_from
 from ibmap.results.provenance import Provenance
 from ibmap.scores import Score
 from ibmap.search import Running, Search
+from ibmap.search.wide import WideClimbing
 
 Edges = Iterable[tuple[str, str]]
 Indices = list[tuple[int, int]]
 
+NEAR = 1000  #: pairs without an edge that are listed where there are too many to look at all
 BATCH = 50_000_000  #: cells of the table that pass between two looks at the keyboard
 
 
@@ -85,15 +88,26 @@ def raise_score(
     return learned, running
 
 
-def with_posteriors(learned: Learned, running: Running) -> Learned:
+def with_posteriors(learned: Learned, running: Running, schema: Schema) -> Learned:
     """Return what was learned with the posteriors of its search, and with the doubts that they raise."""
-    found = replace(learned, pair_scores=read_only(running.pair_scores))
-    search, scores = cast(Search, learned.provenance.search), cast(Floats, found.pair_scores)
-    patience = search.options().get("patience")
-    names, said = learned.graph.names, hardly_tested(found.untested, found.graph.n_edges)
+    patience = cast(Search, learned.provenance.search).options().get("patience")
+    known, doubts = scores_of(running, schema, patience or 0)
+    found = replace(learned, **known)
+    said = hardly_tested(found.untested, found.graph.n_edges)
     if patience is not None and running.finished:
-        said = (*stalled(names, running.pairs, scores, patience), *said)
+        said = (*doubts, *said)
     return replace(found, warnings=(*learned.warnings, *said))
+
+
+def scores_of(running: Running, schema: Schema, patience: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return what a search knows about pairs, as a result keeps it, and what it makes one doubt."""
+    names, scores = schema.names, running.pair_scores
+    if scores is not None:
+        return {"pair_scores": read_only(scores)}, stalled(names, running.pairs, scores, patience)
+    edges, of_edges, absent, of_absent = cast(WideClimbing, running).listed(NEAR)
+    graph = Graph.from_pairs(edges, names)
+    table = listed_edges(graph, of_edges, absent, of_absent, constant_of(schema))
+    return {"known_edges": table}, given_up(names, len(edges), certain_of(absent, of_absent), patience)
 
 
 def constraints(

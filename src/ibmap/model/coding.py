@@ -53,7 +53,7 @@ def coded(known: Known, source: Any, unseen: str = "error") -> Ints:
     if isinstance(source, CategoricalData):
         _check_names(known.names, source.names)
         columns: list[Column] = [
-            Coded(name, source.codes[i].astype(np.int64), source.levels[i])
+            Coded(name, source.codes_of(i).astype(np.int64), source.levels[i])
             for name, i in ((name, source.index(name)) for name in known.names)
         ]
     else:

@@ -167,7 +167,7 @@ def _effects(result: Result, edges: list[int], n_missed: int) -> dict[str, list[
 
 def _sentence(result: Result, graph: Graph, e: int) -> str:
     """Return the sentence about an edge; levels are told where the result knows them."""
-    x, y = graph.edges[e]
+    x, y = (graph.names[i] for i in graph.pairs[e].tolist())
     found, levels = result.learned.effects, result.content["levels"]
     if found is None:
         return ""

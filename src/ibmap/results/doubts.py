@@ -39,13 +39,22 @@ def certain_but_absent(edges: Ints, pair_scores: Floats) -> Ints:
     return pairs[~np.isin(pairs @ [n, 1], edges @ [n, 1])]
 
 
+def certain_of(pairs: Ints, both_ways: Floats) -> Ints:
+    """Return those of some absent pairs about which both ends are certain, from σ_xy and σ_yx."""
+    return np.asarray(pairs[(both_ways < np.log(1 - CERTAIN)).all(axis=1)])
+
+
 def stalled(names: tuple[str, ...], edges: Ints, pair_scores: Floats, patience: int) -> tuple[str, ...]:
     """Return the warning about a climb that gave up too early, if it did.
 
     A climb ends when the least credible pair cannot be flipped with profit, though many others could be.
     """
-    pairs = certain_but_absent(edges, pair_scores)
-    if len(pairs) < max(FEW, SHARE * len(edges)):
+    return given_up(names, len(edges), certain_but_absent(edges, pair_scores), patience)
+
+
+def given_up(names: tuple[str, ...], n_edges: int, pairs: Ints, patience: int) -> tuple[str, ...]:
+    """Return the warning about pairs that look certain and are not adjacent, if there are many."""
+    if len(pairs) < max(FEW, SHARE * n_edges):
         return ()
     x, y = (names[i] for i in pairs[0])
     return (

@@ -134,6 +134,38 @@ def edge_table(
     return EdgeTable(graph.names, pairs, graph.n_edges, every)
 
 
+def listed_edges(
+    graph: Graph, of_edges: Floats, absent: Ints, of_absent: Floats, constant: Sequence[str] = ()
+) -> EdgeTable:
+    """Return the table of edges of a network with too many pairs to look at all of them.
+
+    Parameters
+    ----------
+    graph : Graph
+        The network.
+    of_edges : ndarray of shape (edges, 2)
+        σ_xy and σ_yx of ``graph.pairs``.
+    absent : ndarray of shape (m, 2)
+        Pairs without an edge.
+    of_absent : ndarray of shape (m, 2)
+        σ_xy and σ_yx of these.
+    constant : sequence of str
+        Variables about which nothing is known: they are close to nobody.
+
+    Examples
+    --------
+    >>> absent, sigma = np.array([[0, 2]]), np.log([[0.5, 0.25]])
+    >>> table = listed_edges(Graph("abc", [("a", "b")]), np.log([[0.9, 0.8]]), absent, sigma)
+    >>> np.exp(table.log_posteriors).round(3).tolist()
+    [[0.9, 0.8], [0.5, 0.75]]
+    """
+    known = ~np.isin(absent, [graph.index(name) for name in constant]).any(axis=1)
+    edges, logs = _by_posterior(graph.pairs, of_edges)
+    others, other_logs = _by_posterior(absent[known], log_one_minus_exp(of_absent[known]))
+    pairs, every = np.concatenate([edges, others]), np.concatenate([logs, other_logs])
+    return EdgeTable(graph.names, pairs, graph.n_edges, every)
+
+
 def both_ways(pairs: Ints, matrix: Floats) -> Floats:
     """Return the entries (i, j) and (j, i) of a matrix for every pair."""
     i, j = pairs[:, 0], pairs[:, 1]

@@ -19,6 +19,7 @@ from ibmap.model.effects import Effects, effects_in
 from ibmap.results.doubts import untested
 from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
+from ibmap.search import climb
 
 STRONGEST = 8  #: edges that a notebook shows
 CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could stand in
@@ -152,6 +153,16 @@ class Learned:
             "Edges are arcs of a directed graph, and pairs with a common child: it predicts each value from "
             f"the rest of its row {how} than neighbours without direction do (log score {directed:.1f} "
             f"against {undirected:.1f}, each row left out in turn)."
+        )
+
+    @property
+    def listed_in_words(self) -> str:
+        """What is not listed where a search had too many variables for a matrix of all pairs."""
+        if self.pair_scores is not None or self.score is None or self.graph.n_variables <= climb.MATRIX:
+            return ""
+        return (
+            f"With {self.graph.n_variables:,} variables no matrix of all pairs was kept: pairs that are not "
+            "adjacent, but close, are those that the search met."
         )
 
     @cached_property
@@ -295,10 +306,15 @@ class Learned:
 def learned_from(schema: Schema, pairs: Ints, provenance: Provenance, **more: Any) -> Learned:
     """Put names on a result; ``pairs`` are the edges as indices."""
     graph = Graph.from_pairs(pairs, schema.names)
-    constant = tuple(schema.names[i] for i in np.flatnonzero(schema.cardinalities == 1))
+    constant = constant_of(schema)
     said = (*schema.warnings, *more.pop("warnings", ()))
     about: dict[str, Any] = {"backend": schema.backend, "constant": constant, "warnings": said}
     return Learned(graph, provenance, n_rows=schema.n_rows, **about, **more)
+
+
+def constant_of(schema: Schema) -> tuple[str, ...]:
+    """Return the variables with a single level."""
+    return tuple(schema.names[i] for i in np.flatnonzero(schema.cardinalities == 1))
 
 
 def frame(columns: dict[str, Any], backend: str | None) -> Any:

@@ -8,12 +8,13 @@ from ibmap._parallel import spread
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine
 from ibmap.engines.memory import new_sets
-from ibmap.kernels.bayes_model import fill_table
 from ibmap.kernels.binary_evidence import binary_rows
 from ibmap.kernels.context import counting_context
 from ibmap.scores.local_score import NONE, Rows
+from ibmap.scores.rising import rising_tables
 
 VAGUE = 0.02  #: precision of intercepts
+TABULATED = 1 << 20  #: rows up to which log Γ is looked up; counting more takes far longer than log Γ
 AT_ONCE = 16  #: rows that a thread takes
 
 
@@ -35,9 +36,8 @@ class BinaryRows:
     ) -> None:
         n_rows, self._n = engine.schema.n_rows, engine.schema.n_variables
         self._precision, self._threads = precision, n_threads
-        self._rising = np.empty((2, n_rows + 1))
-        for parameter, table in zip((prior_count, 2 * prior_count), self._rising, strict=True):
-            fill_table(parameter, table)
+        self._prior_count = float(prior_count)
+        self._rising = rising_tables((self._prior_count, 2.0 * prior_count), min(n_rows, TABULATED))
         self._contexts = [counting_context(engine.packed, new_sets(n_rows)) for _ in range(n_threads)]
 
     @staticmethod
@@ -74,6 +74,7 @@ class BinaryRows:
                 VAGUE,
                 self._precision,
                 strong,
+                self._prior_count,
                 self._rising,
                 *(evidence[0, mine], evidence[1, mine], values[:, mine]),
             )

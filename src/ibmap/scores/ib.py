@@ -5,9 +5,11 @@ and y. In terms of evidence, t_xy = log Pr(dependent) - log Pr(independent), and
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibmap._parallel import spread
 from ibmap._types import Floats, Ints
@@ -17,11 +19,11 @@ from ibmap.errors import RequestError
 from ibmap.independence import Answers, BoundTest, IndependenceTest
 from ibmap.independence.base import BoundTableTest, log_one_minus_exp
 from ibmap.independence.bayesian import CompiledBayesianTest
-from ibmap.kernels.ib_rows import closure_row, empty_irregular
+from ibmap.kernels.ib_rows import closure_block, closure_row, empty_irregular
 from ibmap.kernels.rows import fill_row
-from ibmap.kernels.unconditional import unconditional_tile
+from ibmap.kernels.unconditional import unconditional_band, unconditional_tile
 from ibmap.scores.closure import closure_answers
-from ibmap.scores.local_score import NONE, LocalScoreBase, Rows, credibility
+from ibmap.scores.local_score import NONE, LocalScoreBase, Rows, Tile, credibility
 
 FEW = 32  #: so many variables are scored row by row, without edges too: tiles take 3 s to compile
 TILE = 64  #: variables that are counted against a block before they are scored
@@ -168,25 +170,53 @@ class CompiledIBScore(BoundIBScore):
                 fill_row(*self.row(0), x, NONE, row)
             sigma[lower] = sigma.T[lower]  # they differ in rounding
             return
-        packed, contexts = self.test.packed, [test.context.numbers for test in self._tests]
-        blocks = packed.blocks.tolist()
-        words = np.arange(packed.level_bits.shape[1], dtype=np.uint32)
-        width = max([(levels - 1) * stride for levels, _, _, _, stride in blocks], default=0)
-        most_levels = max(packed.blocks[:, 0].tolist(), default=1)
-        counts = [np.empty((TILE * (most_levels - 1), width + 32), np.int32) for _ in self._tests]
-        tiles = [
-            (x, min(x + TILE, stop), block)
-            for _, start, stop, _, _ in blocks
-            for x in range(start, stop, TILE)
-            for block in range(len(blocks))
-            if packed.blocks[block, 2] > x
-        ]
+        contexts, (words, counts) = [test.context.numbers for test in self._tests], self._tables
 
-        def tile_of(thread: int, tile: tuple[int, int, int]) -> None:
-            unconditional_tile(contexts[thread], words, counts[thread], *tile, sigma)
+        def tile_of(thread: int, tile: Tile) -> None:
+            unconditional_tile(contexts[thread], words, counts[thread], *tile[:3], sigma)
 
         def irregular(thread: int, y: int) -> None:
             empty_irregular(contexts[thread], y, sigma)
 
-        spread(tile_of, tiles, self.n_threads)
-        spread(irregular, packed.irregular.tolist(), self.n_threads)
+        spread(tile_of, self._all_tiles(), self.n_threads)
+        spread(irregular, self.test.packed.irregular.tolist(), self.n_threads)
+
+    def tiles(self) -> list[Tile]:
+        """Return the tiles of a table whose variables are complete and have equally many levels."""
+        in_order = np.array_equal(self.test.packed.order, np.arange(self.n))
+        return self._all_tiles() if in_order else []
+
+    def fill_tile(self, thread: int, tile: Tile, band: Floats) -> None:
+        """Put σ_xy of a tile into ``band[x - first x, y]``."""
+        words, counts = self._tables
+        unconditional_band(self._tests[thread].context.numbers, words, counts[thread], *tile[:3], band)
+
+    def value_of(self, x: int, blanket: Ints, y: int) -> float:
+        """Return σ_xy of a y that is not in the blanket of x; the variables of its block are scored."""
+        block = int(np.searchsorted(self.test.packed.blocks[:, 2], y, side="right"))
+        closure_block(self.test.context.numbers, x, blanket, block, self._row)
+        return float(self._row[y])
+
+    @cached_property
+    def _row(self) -> Floats:
+        return np.empty(self.n)
+
+    @cached_property
+    def _tables(self) -> tuple[NDArray[np.uint32], list[NDArray[np.int32]]]:
+        """The words of a column, and for every thread a place for the counts of a tile."""
+        packed = self.test.packed
+        blocks = packed.blocks.tolist()
+        width = max([(levels - 1) * stride for levels, _, _, _, stride in blocks], default=0)
+        most_levels = max(packed.blocks[:, 0].tolist(), default=1)
+        counts = [np.empty((TILE * (most_levels - 1), width + 32), np.int32) for _ in self._tests]
+        return np.arange(packed.level_bits.shape[1], dtype=np.uint32), counts
+
+    def _all_tiles(self) -> list[Tile]:
+        blocks = self.test.packed.blocks.tolist()
+        return [
+            (x, min(x + TILE, stop), block, max(first, x), last)
+            for _, start, stop, _, _ in blocks
+            for x in range(start, stop, TILE)
+            for block, (_, first, last, _, _) in enumerate(blocks)
+            if last > x
+        ]

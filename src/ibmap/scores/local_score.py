@@ -94,6 +94,32 @@ class CompiledScore(Protocol):
         ...
 
 
+Tile = tuple[int, int, int, int, int]  #: first and last x, a block of ys, its first and last y from x on
+
+
+class TiledScore(Protocol):
+    """A compiled score whose σ without edges comes tile by tile, for those without place for all."""
+
+    n: int
+    n_threads: int
+
+    def tiles(self) -> list[Tile]:
+        """Return tiles that hold every pair once, by the first x, then by the first y; [] if it has none."""
+        ...
+
+    def fill_tile(self, thread: int, tile: Tile, band: Floats) -> None:
+        """Put σ_xy of a tile into ``band[x - first x, y]``."""
+        ...
+
+    def row(self, thread: int) -> tuple[int, Ints]:
+        """Return the address of what fills a row of σ, and what it takes."""
+        ...
+
+    def value_of(self, x: int, blanket: Ints, y: int) -> float:
+        """Return σ_xy of a y that is not in the blanket of x."""
+        ...
+
+
 class LocalScoreBase:
     """What follows from rows: subclass it, and write ``rows`` and ``value``."""
 

@@ -1,16 +1,18 @@
 """Saturated conditionals: the marginal pseudo-likelihood, MPL (Pensar et al. 2017; SPEC section 7)."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine, Tables
-from ibmap.kernels.bayes_model import fill_table
+from ibmap.kernels.bayes_model import rising_of
 from ibmap.kernels.splitting import evidence_of_tables
-from ibmap.scores.binary import BinaryRows
+from ibmap.scores.binary import TABULATED, BinaryRows
 from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows, spread_rows
+from ibmap.scores.rising import rising_tables
 
 
 class SaturatedScore(FamilyScore):
@@ -52,10 +54,26 @@ class Saturated:
 
     def __init__(self, engine: Engine, prior_count: float) -> None:
         self.prior_count = prior_count
-        distinct, self._kind = np.unique(engine.schema.cardinalities, return_inverse=True)
-        self._rising = np.empty((len(distinct) + 1, engine.schema.n_rows + 1))  # log Γ(a + n) - log Γ(a)
-        for parameter, row in zip([prior_count, *(prior_count * distinct)], self._rising, strict=True):
-            fill_table(float(parameter), row)
+        self._n_rows = engine.schema.n_rows
+        self._distinct, self._kind = np.unique(engine.schema.cardinalities, return_inverse=True)
+
+    @cached_property
+    def _parameters(self) -> Floats:
+        """Prior counts of a cell, and of all levels of each kind of variable."""
+        return np.array([self.prior_count, *(self.prior_count * self._distinct)], float)
+
+    @cached_property
+    def _rising(self) -> Floats:
+        """Log Γ(a + n) - log Γ(a) of all parameters a, for lists of cells; bits in memory need none."""
+        return rising_tables(tuple(self._parameters.tolist()), self._n_rows)
+
+    def _log_rising(self, which: Ints, counts: Ints) -> Floats:
+        """Return log Γ(a + n) - log Γ(a) of some of the parameters and some counts."""
+        if self._n_rows <= TABULATED:
+            return np.asarray(self._rising[which, counts])
+        out = np.empty(len(counts))
+        rising_of(self._parameters[which], np.asarray(counts, np.int64), out)
+        return out
 
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
@@ -73,6 +91,8 @@ class Saturated:
     def _evidence(self, tables: Tables) -> Floats:
         """Return what splitting the slices by y adds."""
         out, rows = np.empty(len(tables)), np.empty(len(tables), np.int64)
+        if not len(tables):
+            return out
         which = np.zeros((4, len(tables)), np.int64)  # cells and rows of x; then columns of y and slices
         which[2:] = self._kind[tables.x] + 1
         most = int(tables.levels.max())
@@ -86,7 +106,8 @@ class Saturated:
         k, _, rows = slices.sets
         per_slice = np.bincount(slices.start[owner] + k, rows, minlength=int(slices.start[-1])).astype(int)
         kinds = np.repeat(self._kind[asked.x] + 1, np.diff(slices.start))
-        of_sets = np.bincount(owner, self._rising[0, rows], minlength=len(asked))
+        of_cells = self._log_rising(np.zeros(len(rows), np.int64), rows)
+        of_sets = np.bincount(owner, of_cells, minlength=len(asked))
         of_slices = np.repeat(np.arange(len(asked)), np.diff(slices.start))
-        totals = np.bincount(of_slices, self._rising[kinds, per_slice], minlength=len(asked))
+        totals = np.bincount(of_slices, self._log_rising(kinds, per_slice), minlength=len(asked))
         return np.asarray(of_sets - totals)

@@ -13,9 +13,11 @@ from ibmap.kernels.ib_ascent import EDGE, LOCKED, TRIED, State
 from ibmap.kernels.rows import fill_row
 from ibmap.scores import LocalScore
 from ibmap.scores.bjp import BoundBJPScore, asserted, once
-from ibmap.scores.local_score import NONE, CompiledScore, Rows, credibility, in_batches
+from ibmap.scores.local_score import NONE, CompiledScore, Rows, TiledScore, credibility, in_batches
 from ibmap.search.running import Flip, Pairs
+from ibmap.search.wide import WideClimbing
 
+MATRIX = 10_000  #: variables beyond which σ takes more memory than is worth it: 9 n² bytes
 PARALLEL = 20_000_000  #: with as many cells the two rows of an ascent take longer than to start a thread
 BAND = 512  #: rows of σ that a thread looks through at a time
 
@@ -38,7 +40,7 @@ class Climb:
         """Return the options."""
         return {"patience": self.patience}
 
-    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "Climbing":
+    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "Climbing | WideClimbing":
         """Score the graph with these edges; locked pairs are never flipped."""
         if (
             isinstance(self.patience, bool)
@@ -46,8 +48,12 @@ class Climb:
             or self.patience < 0
         ):
             raise RequestError(f"patience must be 0 or more, a whole number, not {self.patience!r}")
-        kind = ClimbingOnce if isinstance(score, BoundBJPScore) else Climbing
-        return kind(score, int(self.patience), edges, locked)
+        if isinstance(score, BoundBJPScore):
+            return ClimbingOnce(score, int(self.patience), edges, locked)
+        tiled = cast(TiledScore, score)
+        if score.n > MATRIX and hasattr(score, "tiles") and tiled.tiles():
+            return WideClimbing(tiled, int(self.patience), edges, locked)
+        return Climbing(score, int(self.patience), edges, locked)
 
 
 class Climbing:

@@ -39,8 +39,11 @@ class Running(Protocol):
         ...
 
     @property
-    def pair_scores(self) -> Floats:
-        """σ_xy: the log posterior of what the graph asserts about x and y, seen from x."""
+    def pair_scores(self) -> Floats | None:
+        """σ_xy: the log posterior of what the graph asserts about x and y, seen from x.
+
+        None if there are too many pairs; then ``listed`` has those that matter.
+        """
         ...
 
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:

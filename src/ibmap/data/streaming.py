@@ -1,0 +1,269 @@
+"""A table that passes in batches → bits: its codes are never in memory all at once."""
+
+import warnings
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ibmap._text import listing
+from ibmap.data.batches import Labels, Part, counted, part_of, together, values_of
+from ibmap.data.column_errors import infinite
+from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.data.discretize import Bins, Edges, cut, edges_of_columns, interval_labels
+from ibmap.data.missing import check_counts, check_finite, no_row_left
+from ibmap.data.packed import PackedData
+from ibmap.data.quality import missing_together, too_many_levels
+from ibmap.data.sources import Stream, check_shape, chosen
+from ibmap.errors import DataError, DataWarning
+
+CELLS = 1 << 24  #: of one batch
+LEAST, MOST = 1 << 10, 1 << 18  #: rows of one batch
+
+
+class NotInBatchesError(Exception):
+    """A column is of a type whose labels depend on all of its values."""
+
+
+class ReadAgainError(Exception):
+    """What has passed was read in a wrong way: a late value has told so. The next time it will be right."""
+
+
+def rows_at_once(n_columns: int) -> int:
+    """Return how many rows a batch has.
+
+    Examples
+    --------
+    >>> rows_at_once(2), rows_at_once(100), rows_at_once(100_000)
+    (262144, 167744, 1024)
+    """
+    return max(LEAST, min(MOST, CELLS // max(n_columns, 1))) // 64 * 64
+
+
+@dataclass
+class Passing:
+    """What is known of a table while it passes."""
+
+    names: tuple[str, ...]
+    missing: str
+    edges: dict[str, Edges]
+    parts: list[Part] = field(default_factory=list)
+    kinds: dict[str, tuple[str, str]] = field(default_factory=dict)  #: of each column, and where it was seen
+    declared: dict[str, Labels] = field(default_factory=dict)
+    known: Any = 0  #: values of each column, before rows are dropped
+    n_rows: int = 0  #: before rows are dropped
+
+    def take(self, where: str, frame: Any) -> None:
+        """Pack one batch."""
+        frame = frame.select(self.names)
+        self._check_kinds(where, frame.schema)
+        self.n_rows += len(frame)
+        if self.missing == "drop":
+            frame = self._complete_rows(frame)
+        columns = []
+        for name, series in zip(self.names, frame.get_columns(), strict=True):
+            column = column_of_polars(name, series)
+            if name in self.edges and isinstance(column, Numeric):
+                column = cut(column, self.edges[name])
+            if isinstance(column, Coded) and column.declared:
+                self.declared[name] = column.levels
+            columns.append(values_of(column, where))
+        if len(frame):
+            self.parts.append(part_of(columns, len(frame)))
+
+    def _check_kinds(self, where: str, schema: Any) -> None:
+        """Refuse a column that is of another kind than it was before."""
+        for name, dtype in schema.items():
+            kind = kind_of(dtype)
+            before, there = self.kinds.setdefault(name, (kind, where))
+            if not before:
+                self.kinds[name] = kind, where
+            elif kind and kind != before:
+                raise DataError(
+                    f"column {name!r} holds {kind} in {where}, and {before} in {there}: make them alike, "
+                    "or drop it"
+                )
+
+    def _complete_rows(self, frame: Any) -> Any:
+        """Return the rows without a missing value; infinities count even where a row is left out."""
+        import polars as pl
+
+        floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+        for name in floats:
+            if frame[name].is_infinite().any():
+                raise infinite(name)
+        frame = frame.with_columns(pl.col(floats).fill_nan(None)) if floats else frame
+        self.known = self.known + (len(frame) - np.array(frame.null_count().row(0), np.int64))
+        return frame.drop_nulls()
+
+    def finish(self, warning: str) -> PackedData:
+        """Put the parts together."""
+        n_rows, absent = counted(self.parts)
+        check_shape(self.n_rows, self.names)
+        if self.missing == "drop":
+            counts = self.n_rows - self.known
+            check_counts(_some(self.names, counts), self.n_rows, self.missing)
+            if not n_rows:
+                raise no_row_left()
+        check_counts(_some(self.names, absent), n_rows, self.missing)
+        extra = [self.missing == "category" and bool(count) for count in absent.tolist()]
+        labels = [self._labels(j) for j in range(len(self.names))]
+        code_of = [{label: code for code, label in enumerate(one)} for one in labels]
+        levels = [(*one, None) if more else one for one, more in zip(labels, extra, strict=True)]
+        bits = together(self.parts, levels, code_of, extra)
+        edges = {name: edges for name, edges in self.edges.items() if name in self.names}
+        data = PackedData(bits, self.names, tuple(levels), edges)
+        odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else ""]
+        for words in filter(None, odd):
+            warnings.warn(words, DataWarning, stacklevel=4)
+        said = tuple(filter(None, [warning, *odd]))
+        return PackedData(bits, self.names, tuple(levels), edges, warnings=said)
+
+    def _labels(self, column: int) -> Labels:
+        """Return the levels of a column, in order."""
+        name = self.names[column]
+        if name in self.declared:
+            return self.declared[name]
+        seen = dict.fromkeys(label for part in self.parts for label in part.labels[column])
+        if name in self.edges:
+            return tuple(label for label in interval_labels(self.edges[name]) if label in seen)
+        return tuple(sorted(seen, key=_sort_key))
+
+
+def _sort_key(label: Hashable) -> tuple[str, Any]:
+    return type(label).__name__, label
+
+
+def _some(names: Sequence[str], counts: Any) -> dict[str, int]:
+    """Return the counts that are not 0, by name."""
+    return {name: int(count) for name, count in zip(names, counts, strict=True) if count}
+
+
+def kind_of(dtype: Any) -> str:
+    """Return what values a polars column holds, in words; "" if it holds none.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> kind_of(pl.Int8), kind_of(pl.Float64), kind_of(pl.String), kind_of(pl.Null)
+    ('numbers', 'numbers', 'text', '')
+    """
+    import polars as pl
+
+    if dtype in (pl.UInt8, pl.Int64, pl.Float64):  # most are
+        return "numbers"
+    if dtype == pl.Null:
+        return ""
+    if dtype == pl.Boolean:
+        return "truth values"
+    if isinstance(dtype, pl.Enum):
+        return f"the categories {', '.join(map(repr, dtype.categories.to_list()[:5]))}"
+    if dtype in (pl.String, pl.Categorical):
+        return "text"
+    if (dtype.is_integer() and "128" not in str(dtype)) or dtype.is_float():
+        return "numbers"
+    if dtype.is_numeric() or dtype == pl.Object:
+        raise NotInBatchesError
+    return f"values of type {dtype}"
+
+
+def load_stream(
+    stream: Stream,
+    missing: str = "error",
+    discretize: str | None = None,
+    bins: Bins = None,
+    drop: Iterable[str] | None = None,
+    only: Iterable[str] | None = None,
+) -> PackedData | None:
+    """Read a table in batches; None if it must be read as a whole.
+
+    The arguments are those of :func:`ibmap.load`, and so is the result: the same levels, codes and warnings.
+    """
+    names = tuple(stream.names[i] for i in chosen(stream.names, drop, only))
+    check_shape(1, names)
+    edges: dict[str, Edges] = {}
+    if discretize is not None or bins is not None:
+        if stream.column is None or missing == "drop":
+            return None
+        edges = edges_of_columns(_columns(stream, names), names, discretize, bins)
+    try:
+        passing = _passed(stream, names, missing, edges)
+    except NotInBatchesError:
+        return None
+    if stream.warning:
+        warnings.warn(stream.warning, DataWarning, stacklevel=4)
+    return passing.finish(stream.warning)
+
+
+def _passed(stream: Stream, names: tuple[str, ...], missing: str, edges: dict[str, Edges]) -> Passing:
+    """Have all batches pass; from the start again if the stream asks for it."""
+    passing = Passing(names, missing, edges)
+    try:
+        for where, frame in stream.batches(names):
+            passing.take(where, frame)
+    except ReadAgainError:
+        return _passed(stream, names, missing, edges)
+    return passing
+
+
+def _columns(stream: Stream, names: Sequence[str]) -> Iterator[Any]:
+    """Yield one column after the other, with all its rows."""
+    if stream.column is None:
+        return
+    for name in names:
+        column = column_of_polars(name, stream.column(name))
+        check_finite([column])
+        yield column
+
+
+def column_of_polars(name: str, series: Any) -> Column:
+    """Return the column of a polars series; whole numbers without gaps are not looked at any further."""
+    if series.dtype.is_integer() and not series.null_count():
+        return Numeric(name, series.to_numpy())
+    import narwhals as nw
+
+    from ibmap.data.frames import column_of_series
+
+    return column_of_series(name, nw.from_native(series, series_only=True))
+
+
+def is_reader(source: object) -> bool:
+    """Whether something is a stream of Arrow's record batches."""
+    return hasattr(source, "read_next_batch") and hasattr(source, "schema")
+
+
+def stream_of_frames(frames: Any) -> Stream:
+    """Return frames that come one after the other, or a stream of Arrow's, as one table that passes once."""
+    rest = iter(frames)
+    first = next(rest, None)
+    if first is None:
+        raise DataError("the stream ended before its first batch")
+    named = _as_polars(first, 1)
+
+    def batches(names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        step = rows_at_once(named.width)
+        for k, frame in enumerate(chain([named], rest), start=1):
+            batch = _as_polars(frame, k)
+            if gone := [name for name in names if name not in batch.columns]:
+                raise DataError(f"batch {k} has no column {listing(gone)}, as batch 1 has")
+            for row in range(0, len(batch), step):
+                yield f"batch {k}", batch[row : row + step]
+
+    return Stream(tuple(named.columns), batches)
+
+
+def _as_polars(frame: Any, number: int) -> Any:
+    """Return a batch as a polars frame."""
+    import narwhals as nw
+    import polars as pl
+
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    if hasattr(frame, "__arrow_c_array__"):
+        return pl.DataFrame(pl.from_arrow(frame))
+    found = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(found, nw.DataFrame):
+        raise DataError(f"batch {number} is no frame, but of type {type(frame).__name__}")
+    return found.to_polars()

@@ -1,0 +1,28 @@
+"""Bits of a column, one row after the other."""
+
+from collections.abc import Sequence
+
+
+def pack_bytes(values: Sequence[int], wanted: Sequence[int], n_words: int) -> list[list[int]]:
+    """One integer of 64 bits per 64 rows, for every value that is wanted: bit r is set where row r has it."""
+    out = [[0] * n_words for _ in wanted]
+    for k, value in enumerate(wanted):
+        for r, other in enumerate(values):
+            if other == value:
+                out[k][r // 64] |= 1 << (r % 64)
+    return out
+
+
+def unpack_bits(bits: Sequence[Sequence[int]], n_rows: int) -> list[int]:
+    """The level of every row: which of the rows of bits has it, -1 if none."""
+    out = [-1] * n_rows
+    for level, words in enumerate(bits):
+        for r in range(n_rows):
+            if words[r // 64] >> (r % 64) & 1:
+                out[r] = level
+    return out
+
+
+def seen(values: Sequence[int]) -> list[bool]:
+    """Which of the 256 bytes occur."""
+    return [byte in set(values) for byte in range(256)]
