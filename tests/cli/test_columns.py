@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import polars as pl
 import pytest
 
 from ibmap.report.content import header
@@ -90,6 +92,8 @@ def test_columns_that_cannot_be_chosen(refused, people, given, words):
 def test_advice_names_the_option(ibmap, people):
     given = "--missing", "category", "--learner", "ibmap-hc"  # the other one takes minutes for 300 levels
     ran = ibmap("learn", people, *given, "--drop", "weight")
+    assert ran.warns("left out 'id'", "--only keeps it", kind="note")
+    ran = ibmap("learn", people, *given, "--only", "id,smoke,cough")
     assert ran.warns("'id' (300)", "--discretize 'equal-width'", "--drop it")
     ran = ibmap("learn", people, *given)
     assert ran.refuses("'weight'", "--discretize 'equal-width'", "--drop it")
@@ -115,3 +119,29 @@ def test_bins_by_column(ibmap, people, tmp_path):
     assert known.content["data"]["bins"] == {"weight": 2, "id": 3}
     assert "bins weight=2, id=3, only id, weight, smoke" in dict(header(known))["data"]
     assert ibmap("explain", out, "id", "weight").code == 0
+
+
+def test_columns_that_only_tell_rows_apart_are_left_out(ibmap, tmp_path):
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 60)
+    table = pl.DataFrame({"a": a, "b": a ^ (rng.random(60) < 0.1), "c": rng.integers(0, 2, 60)})
+    table.write_csv(tmp_path / "plain.csv")
+    marked = table.with_columns(
+        pl.Series("", range(60)), pl.Series("who", [f"p{7 * i % 61}" for i in range(60)])
+    )
+    marked.write_csv(tmp_path / "marked.csv")
+    plain = json.loads(ibmap("learn", tmp_path / "plain.csv", "--json").out)
+    ran = ibmap("learn", tmp_path / "marked.csv", "--json", "--out", tmp_path / "out")
+    assert json.loads(ran.out)["edges"] == plain["edges"]
+    assert (
+        "note: left out 'column_3', 'who': every row has another value, so they tell nothing; --only keeps"
+        in ran.err
+    )
+    assert ibmap("explain", tmp_path / "out", "a", "b").code == 0
+    ran = ibmap("learn", tmp_path / "marked.csv", "--only", "a,b,who")
+    assert "left out" not in ran.err
+    numbers = table.with_columns(pl.Series("pay", [(7 * i) % 61 for i in range(60)]))
+    numbers.write_csv(tmp_path / "pay.csv")
+    assert "left out 'pay'" in ibmap("learn", tmp_path / "pay.csv").err
+    cut = ibmap("learn", tmp_path / "pay.csv", "--discretize", "quantile", "--bins", "3")
+    assert (cut.err, cut.code) == ("", 0)

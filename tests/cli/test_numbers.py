@@ -203,11 +203,11 @@ def test_what_is_wrong_with_a_table_of_numbers(ibmap, write, farm):
     assert "learned from 397 rows" in ran.out
     endless = farm.with_columns(pl.when(pl.int_range(400) < 1).then(np.inf).otherwise("rain").alias("rain"))
     assert ibmap("learn", write(endless), "--test", "gaussian").refuses("'rain' holds infinite values")
-    words = farm.with_columns(note=pl.Series([f"note {i}" for i in range(400)]))
+    words = farm.with_columns(note=pl.Series([f"note {i // 2}" for i in range(400)]))
     ran = ibmap("learn", write(words), "--test", "gaussian")
     assert ran.refuses("no numbers in 'note'", "--drop the column", "--columns 'ranks'")
     assert ibmap("learn", write(words), "--columns", "ranks").refuses(
-        "'note' has 400 levels without an order"
+        "'note' has 200 levels without an order"
     )
 
 

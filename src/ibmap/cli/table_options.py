@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
-from ibmap._text import counted, one_of
+from ibmap._text import counted, listing, one_of
 from ibmap.cli import screen
 from ibmap.cli.startup import import_numba
 from ibmap.cli.variable_lists import variables
@@ -112,6 +112,7 @@ class ReadingOptions:
         if self.weights is not None:
             opened, words = weighted(opened, self.weights)
             screen.note(words)
+        how["drop"] = _with_identifiers(opened, how)
         if how["columns"] == "auto":
             how |= _chosen(opened, how["drop"], how["only"])
         try:
@@ -161,6 +162,25 @@ class TableOptions(ReadingOptions):
         from ibmap.engines import as_engine
 
         return as_engine(data, self.engine)
+
+
+def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
+    """Return the columns to leave out: those that were named, and those that only tell rows apart."""
+    from ibmap.data.quality import identifiers
+    from ibmap.data.sources import OpenedFile, chosen
+
+    if how["only"] is not None or not isinstance(opened, OpenedFile):
+        return how["drop"]  # type: ignore[no-any-return]
+    kept = [opened.names[i] for i in chosen(opened.names, how["drop"], None)]
+    cut = how["discretize"] is not None or how["bins"] is not None or how["columns"] is not None
+    found = identifiers(opened.frame.select(kept), cut)
+    if not found or len(kept) - len(found) < 2:
+        return how["drop"]  # type: ignore[no-any-return]
+    they, keep = ("it tells", "it") if len(found) == 1 else ("they tell", "them")
+    screen.note(
+        f"left out {listing(found)}: every row has another value, so {they} nothing; --only keeps {keep}"
+    )
+    return [*(how["drop"] or ()), *found]
 
 
 def _chosen(opened: Any, drop: list[str] | None, only: list[str] | None) -> dict[str, Any]:

@@ -45,6 +45,32 @@ or drop it"
     return f"too many levels for {rows} rows: {columns}; {mend}, or drop {it}"
 
 
+def identifiers(frame: Any, cut: bool = False) -> list[str]:
+    """Return the columns of a polars frame that tell rows apart and nothing else: an index, names, numbers.
+
+    Every row has another value. Of whole numbers that are to be ``cut`` only those that count the rows are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"": range(30), "pay": [7 * i % 31 for i in range(30)], "sex": ["f", "m"] * 15})
+    >>> identifiers(frame), identifiers(frame, cut=True)
+    (['', 'pay'], [''])
+    """
+    import polars as pl
+
+    if len(frame) < MANY_LEVELS:
+        return []
+    found = []
+    for name, column in zip(frame.columns, frame.get_columns(), strict=True):
+        whole = column.dtype.is_integer()
+        if (whole or column.dtype == pl.String) and column.n_unique() == len(frame):
+            counts_rows = whole and (column.diff()[1:] == 1).all()
+            if counts_rows or not (whole and cut):
+                found.append(name)
+    return found
+
+
 def missing_together(data: CategoricalData) -> str:
     """Return the warning about columns that are missing in the same rows, "" if there are none.
 
