@@ -95,7 +95,7 @@ def test_advice_names_the_option(ibmap, people):
     assert ran.warns("left out 'id'", "--only keeps it", kind="note")
     ran = ibmap("learn", people, *given, "--only", "id,smoke,cough")
     assert ran.warns("'id' (300)", "--discretize 'equal-width'", "--drop it")
-    ran = ibmap("learn", people, *given)
+    ran = ibmap("learn", people, *given, "--drop", "id")
     assert ran.refuses("'weight'", "--discretize 'equal-width'", "--drop it")
 
 
