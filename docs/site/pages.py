@@ -56,6 +56,8 @@ BASES = (
     "Protocol, tuple, dict, str, int, object"
 )
 
+THEIRS = "set_fit_request"  #: what scikit-learn puts into every learner
+
 
 def public_names(module: ModuleType) -> list[str]:
     """Return what a package offers: its ``__all__``, or what is defined in it without an underscore."""
@@ -78,7 +80,8 @@ def identity(value: object) -> object:
 def directive(name: str, value: object) -> str:
     """Return how autodoc is asked to describe an object."""
     if inspect.isclass(value):
-        return f".. autoclass:: {name}\n   :members:\n   :inherited-members: {BASES}\n"
+        options = f"   :members:\n   :inherited-members: {BASES}\n   :exclude-members: {THEIRS}\n"
+        return f".. autoclass:: {name}\n{options}"
     if inspect.isroutine(value):
         return f".. autofunction:: {name}\n"
     return f".. autodata:: {name}\n   :no-value:\n"
