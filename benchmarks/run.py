@@ -18,6 +18,7 @@ ALL = (
     "rivals",
     "dag",
     "evidence",
+    "groups",
     "eda",
     "pages",
 )

@@ -40,8 +40,11 @@ class Gains:
 
     def gains(self, xs: Sequence[int]) -> Floats:
         """What flipping each pair with some x would gain, a row for each; -inf where it is not allowed."""
-        mean = (self.evidence[xs] + self.evidence[:, xs].T) / 2
-        return np.where(self.closed[xs], -np.inf, np.where(self.adjacency[xs], -mean, mean))
+        gains = self.evidence[xs]
+        gains += self.evidence[:, xs].T
+        gains *= np.where(self.adjacency[xs], -0.5, 0.5)
+        np.copyto(gains, -np.inf, where=self.closed[xs])
+        return gains
 
     def gain(self, x: int, y: int) -> float:
         """What flipping one pair would gain."""
