@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from ibmap import GSMN, IBMAP, EvidenceMAP, SearchWarning
+from ibmap import GSMN, IBMAP, BayesianTest, EvidenceMAP, SearchWarning
 from ibmap.data import load
 from ibmap.learners import ibmap_hc
 from ibmap.results.doubts import certain_but_absent, stalled, untested
@@ -138,3 +138,24 @@ def test_untested_edges_are_marked_counted_and_can_be_left_out(items, ibmap, tmp
     )
     assert "5 edges among 12 variables" in done.out
     assert "drop_untested=True" in done.out
+
+
+def test_edges_of_more_cells_than_rows_are_doubted(ibmap, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 20, (200, 2))
+    with pytest.warns(SearchWarning, match=r"1 edge joins columns with more cells than rows, as x0 - x1"):
+        assert IBMAP().fit(rows).graph_.n_edges == 1
+    with pytest.warns(SearchWarning, match=r"20 by 20 levels, 200 rows"):
+        assert GSMN().fit(rows).graph_.n_edges == 1
+    for learner in (
+        IBMAP("bayesian", patience=1).set_params(test=BayesianTest(prior_counts="bdeu")),
+        EvidenceMAP(),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert learner.fit(rows).graph_.n_edges == 0
+    write_csv(tmp_path / "t.csv", rows)
+    ran = ibmap("learn", tmp_path / "t.csv", "--learner", "ibmap-hc", "--out", tmp_path / "out")
+    assert "more cells than rows" in ran.err
+    assert "--prior-counts 'bdeu'" in ran.err
+    assert "more cells than rows" in (tmp_path / "out" / "report.html").read_text()

@@ -21,7 +21,9 @@ FUNCTIONS = {GSMN: gsmn, HHCMN: hhc_mn, MutualInformation: mutual_information}
 
 
 @parametrize_with_checks([rival() for rival in RIVALS], expected_failed_checks=unfit_checks)
-@pytest.mark.filterwarnings("ignore:too many levels", "ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings(
+    "ignore:too many levels", "ignore::ibmap.SearchWarning", "ignore::sklearn.exceptions.SkipTestWarning"
+)
 def test_scikit_learn_finds_nothing_to_object_to(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from ibmap._text import counted
 from ibmap._types import Bools, Floats, Ints
+from ibmap.data import Schema
 from ibmap.independence.base import log_one_minus_exp
 
 CERTAIN = 0.99  #: posterior of an edge, at both ends
@@ -94,4 +95,33 @@ def hardly_tested(edges: tuple[tuple[str, str], ...], n_edges: int) -> tuple[str
     return (
         f"{len(edges):,} of {counted(n_edges, 'edge')} could not be tested, as {x} - {y}: among so "
         "many neighbours too few rows are left to tell; leave them out (drop_untested), or use EvidenceMAP",
+    )
+
+
+def more_cells_than_rows(schema: Schema, edges: Ints, test: object) -> tuple[str, ...]:
+    """Return the warning about edges of more cells than rows, if prior counts of one may have made them.
+
+    A prior count of one in every cell outweighs the rows then, and independent columns look dependent.
+
+    Examples
+    --------
+    >>> from ibmap.independence import BayesianTest
+    >>> schema = Schema(("a", "b"), (tuple(range(20)),) * 2, 200)
+    >>> print(*more_cells_than_rows(schema, np.array([[0, 1]]), BayesianTest()))
+    1 edge joins columns with more cells than rows, as a - b (20 by 20 levels, 200 rows), which look \
+dependent even if they are not: take prior_counts='bdeu', group levels, or use EvidenceMAP
+    """
+    if getattr(test, "prior_counts", None) != "ones" or not len(edges):
+        return ()
+    levels = schema.cardinalities[edges]
+    found = np.flatnonzero(levels.prod(axis=1) > schema.n_rows)
+    found = found[(levels[found] > 2).all(axis=1)]
+    if not len(found):
+        return ()
+    (i, j), (r, c) = edges[found[0]].tolist(), levels[found[0]].tolist()
+    joins = "edge joins" if len(found) == 1 else "edges join"
+    return (
+        f"{len(found):,} {joins} columns with more cells than rows, as {schema.names[i]} - {schema.names[j]} "
+        f"({r} by {c} levels, {counted(schema.n_rows, 'row')}), which look dependent even if they are not: "
+        "take prior_counts='bdeu', group levels, or use EvidenceMAP",
     )

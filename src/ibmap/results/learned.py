@@ -16,7 +16,7 @@ from ibmap.drawing.svg import ACCENT, UNSIGNED, WRONG, Line, network_svg, width_
 from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
 from ibmap.model.effects import Effects, effects_in
-from ibmap.results.doubts import untested
+from ibmap.results.doubts import more_cells_than_rows, untested
 from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
 from ibmap.search import climb
@@ -307,7 +307,8 @@ def learned_from(schema: Schema, pairs: Ints, provenance: Provenance, **more: An
     """Put names on a result; ``pairs`` are the edges as indices."""
     graph = Graph.from_pairs(pairs, schema.names)
     constant = constant_of(schema)
-    said = (*schema.warnings, *more.pop("warnings", ()))
+    sparse = more_cells_than_rows(schema, graph.pairs, provenance.test)
+    said = (*schema.warnings, *more.pop("warnings", ()), *sparse)
     about: dict[str, Any] = {"backend": schema.backend, "constant": constant, "warnings": said}
     return Learned(graph, provenance, n_rows=schema.n_rows, **about, **more)
 
