@@ -35,7 +35,7 @@ def test_a_click_on_an_edge_shows_its_counts_and_the_ascent_that_added_it(show, 
     assert f"Ascent {step.n} of {len(chain.learned.history)} added it" in panel
     counts = chain.content["counts"][chain.network.graph.edges.index(("v2", "v3"))]
     shown = report.page.locator("#panel .counts td.number").all_inner_texts()
-    assert shown == [str(n) for row in counts for n in row]
+    assert shown == [f"{n} {round(100 * n / sum(row))} %" for row in counts for n in row]
     report.page.keyboard.press("Escape")
     assert report.panel().startswith("Pick something")
 

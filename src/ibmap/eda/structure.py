@@ -1,5 +1,6 @@
 """From the selected individuals to the neighbours of every variable, by any learner."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibmap.data import CategoricalData
 from ibmap.engines import as_engine
-from ibmap.errors import RequestError
+from ibmap.errors import RequestError, SearchWarning
 from ibmap.graph import Graph
 from ibmap.independence.information import information_matrix
 from ibmap.learners.mutual_information import check_options, neighbourhoods
@@ -100,7 +101,9 @@ def learn_structure(learner: object, rows: Ints, levels: Ints) -> Structure:
     variable as a list of positions.
     """
     data = table_of(rows, levels)
-    found = as_search(learner)(data)
+    with warnings.catch_warnings():  # of a network for one generation nobody wants to hear
+        warnings.simplefilter("ignore", SearchWarning)
+        found = as_search(learner)(data)
     graph = next((getattr(found, name) for name in ("graph", "graph_") if hasattr(found, name)), found)
     if isinstance(graph, Graph):
         ordered = graph if graph.names == data.names else graph.permute(data.names)
