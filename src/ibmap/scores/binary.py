@@ -68,6 +68,7 @@ class BinaryRows:
 
         def some(thread: int, first: int) -> None:
             mine = slice(first, first + AT_ONCE)
+            found = np.empty(values[:, mine].shape)  # of one layout: two would be compiled twice
             binary_rows(
                 self._contexts[thread][0],
                 *(variables[mine], given, starts[first : first + AT_ONCE + 1]),
@@ -76,8 +77,9 @@ class BinaryRows:
                 strong,
                 self._prior_count,
                 self._rising,
-                *(evidence[0, mine], evidence[1, mine], values[:, mine]),
+                *(evidence[0, mine], evidence[1, mine], found),
             )
+            values[:, mine] = found
 
         firsts = range(0, len(xs), AT_ONCE)
         spread(some, firsts, min(self._threads, len(firsts)))
