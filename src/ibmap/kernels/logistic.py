@@ -2,16 +2,10 @@
 
 import math
 
-import numpy as np
-
-from ibmap.kernels.cholesky import cholesky, solve_lower, solve_upper
-from ibmap.kernels.jit import allocating_part, inline
+from ibmap.kernels.jit import inline
 from ibmap.kernels.records import Floats, FloatTable
 
-SQRT_HALF = math.sqrt(0.5)  #: the contrast of the second level; that of the first is the opposite
-SQRT_TWO = math.sqrt(2.0)
-STEPS = 50  #: of Newton's method, at most; five are usual
-CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
+SQRT_TWO = math.sqrt(2.0)  #: the distance of the contrasts of the two levels
 
 
 @inline
@@ -61,45 +55,3 @@ def gradient_and_hessian(
             weighted = weight * design[k, i]
             for j in range(i + 1):
                 hessian[i, j] += weighted * design[k, j]
-
-
-@allocating_part
-def fit_two_levels(
-    design: FloatTable,
-    counts: FloatTable,
-    precision: Floats,
-    theta: Floats,
-    share: FloatTable,
-    factor: FloatTable,
-) -> float:
-    """Find the mode θ by Newton's method, as ``loglinear.fit`` does, with the same results."""
-    size = theta.size
-    step, trial = np.empty(size), np.empty(size)
-    value, log_det = log_posterior_of_two(design, counts, theta, precision, share), 0.0
-    for _ in range(STEPS):
-        gradient_and_hessian(design, counts, theta, precision, share, step, factor)
-        log_det = cholesky(factor, size)
-        solve_lower(factor, size, step)
-        gain = 0.0
-        for i in range(size):
-            gain += step[i] * step[i]
-        if gain < CLOSE:
-            break
-        solve_upper(factor, size, step)
-        length = 1.0
-        while length > 1e-8:
-            for i in range(size):
-                trial[i] = theta[i] + length * step[i]
-            found = log_posterior_of_two(design, counts, trial, precision, share)
-            if found >= value:
-                value = found
-                for i in range(size):
-                    theta[i] = trial[i]
-                break
-            length *= 0.5
-        else:
-            log_posterior_of_two(design, counts, theta, precision, share)
-            break
-    for i in range(size):
-        value += 0.5 * math.log(precision[i])
-    return value - 0.5 * log_det

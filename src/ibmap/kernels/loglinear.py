@@ -14,9 +14,11 @@ import numpy as np
 
 from ibmap.kernels.cholesky import cholesky, solve_lower, solve_upper
 from ibmap.kernels.jit import allocating_part, inline
-from ibmap.kernels.logistic import CLOSE, STEPS, fit_two_levels
+from ibmap.kernels.logistic import gradient_and_hessian, log_posterior_of_two
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
+STEPS = 50  #: of Newton's method, at most; five are usual
+CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
 MOST = 32  #: levels whose contrasts are in a table
 
 
@@ -86,6 +88,8 @@ def log_posterior(
     design: FloatTable, counts: FloatTable, theta: Floats, precision: Floats, share: FloatTable
 ) -> float:
     """Log posterior of θ, up to a constant; ``share`` becomes the probability of each level in each slice."""
+    if counts.shape[1] == 2:
+        return log_posterior_of_two(design, counts, theta, precision, share)
     n_levels, width = counts.shape[1], design.shape[1]
     total = 0.0
     for i in range(theta.size):
@@ -145,6 +149,24 @@ def hessian(
         out[i, i] += precision[i]
 
 
+@inline
+def gradient(
+    design: FloatTable, counts: FloatTable, mean: FloatTable, theta: Floats, precision: Floats, out: Floats
+) -> None:
+    """Fill the gradient of the log posterior."""
+    q, width = mean.shape[1], design.shape[1]
+    for a in range(q):
+        for j in range(width):
+            out[a * width + j] = -precision[a * width + j] * theta[a * width + j]
+    for k in range(design.shape[0]):
+        for level in range(q + 1):
+            if counts[k, level] > 0.0:
+                for a in range(q):
+                    r = counts[k, level] * (contrast(level, a) - mean[k, a])
+                    for j in range(width):
+                        out[a * width + j] += r * design[k, j]
+
+
 @allocating_part
 def fit(
     design: FloatTable,
@@ -158,27 +180,19 @@ def fit(
 
     A step is halved until it does not lower the log posterior, which is concave: there is one mode.
     """
-    if counts.shape[1] == 2:
-        return fit_two_levels(design, counts, precision, theta, share, factor)
     q, width = counts.shape[1] - 1, design.shape[1]
     size = q * width
     step, trial = np.empty(size), np.empty(size)
     value = log_posterior(design, counts, theta, precision, share)
     log_det = 0.0
     for _ in range(STEPS):
-        mean, spread = moments_of(share)
-        hessian(design, counts, spread, precision, factor)
+        if q == 1:
+            gradient_and_hessian(design, counts, theta, precision, share, step, factor)
+        else:
+            mean, spread = moments_of(share)
+            hessian(design, counts, spread, precision, factor)
+            gradient(design, counts, mean, theta, precision, step)
         log_det = cholesky(factor, size)
-        for a in range(q):
-            for j in range(width):
-                step[a * width + j] = -precision[a * width + j] * theta[a * width + j]
-        for k in range(design.shape[0]):
-            for level in range(q + 1):
-                if counts[k, level] > 0.0:
-                    for a in range(q):
-                        r = counts[k, level] * (contrast(level, a) - mean[k, a])
-                        for j in range(width):
-                            step[a * width + j] += r * design[k, j]
         solve_lower(factor, size, step)
         gain = 0.0
         for i in range(size):
