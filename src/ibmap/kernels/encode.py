@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.kernels.jit import kernel
+from ibmap.kernels.jit import inline, kernel
 
 BASE = 16  # values in [-BASE, 64 - BASE) have a bit of their own in one machine word
 TILE = 32  # so many rows and columns stay in the first-level cache while they are turned
@@ -58,23 +58,27 @@ def seen_bytes(values: NDArray[np.uint8], seen: NDArray[np.bool_]) -> None:
         seen[value] = True
 
 
+@inline
+def rows_equal_to(value: int, eights: NDArray[np.uint64], w: int) -> int:
+    """Return a word whose bit r is set where byte r of 64 is ``value``; they come as words 8w to 8w + 7."""
+    low, high = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
+    gather = np.uint64(0x0102040810204080)
+    pattern = np.uint64(value) * np.uint64(0x0101010101010101)
+    word = np.uint64(0)
+    for i in range(8):
+        differs = eights[8 * w + i] ^ pattern
+        zero_bytes = ~(((differs & low) + low) | differs | low) & high
+        word |= (((zero_bytes >> np.uint64(7)) * gather) >> np.uint64(56)) << np.uint64(8 * i)
+    return word
+
+
 @kernel
 def pack_bytes(values: NDArray[np.uint8], wanted: NDArray[np.uint8], out: NDArray[np.uint64]) -> None:
     """Set bit r of ``out[k]`` where ``values[r] == wanted[k]``, eight rows at a time; 64 rows make a word."""
-    low, high = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
-    gather = np.uint64(0x0102040810204080)
-    ones = np.uint64(0x0101010101010101)
     eights = values.view(np.uint64)
     for k in range(wanted.size):
-        row, pattern = out[k], np.uint64(wanted[k]) * ones
-        for w in range(row.size):
-            word = np.uint64(0)
-            for i in range(8):
-                differs = eights[8 * w + i] ^ pattern
-                zero_bytes = ~(((differs & low) + low) | differs | low) & high
-                byte = ((zero_bytes >> np.uint64(7)) * gather) >> np.uint64(56)
-                word |= byte << np.uint64(8 * i)
-            row[w] = word
+        for w in range(out.shape[1]):
+            out[k, w] = rows_equal_to(wanted[k], eights, w)
 
 
 @kernel

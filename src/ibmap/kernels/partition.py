@@ -8,6 +8,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from ibmap.kernels.bayes_model import context_of, records_of, routes_of
+from ibmap.kernels.encode import rows_equal_to
 from ibmap.kernels.jit import PART, ByAddress, caller, inline, kernel, part
 from ibmap.kernels.pointers import RecordType
 from ibmap.kernels.popcount import popcount
@@ -17,22 +18,11 @@ from ibmap.kernels.records import Ints, Packed, Sets
 @kernel
 def pack_levels(codes: NDArray[np.int8], levels: Ints, first: Ints, out: NDArray[np.uint64]) -> None:
     """Set bit r of ``out[first[v] + b]`` where ``codes[v, r] == b``, eight rows at a time."""
-    low, high = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
-    gather = np.uint64(0x0102040810204080)
-    ones = np.uint64(0x0101010101010101)
     for v in range(codes.shape[0]):
         eights = codes[v].view(np.uint64)  # rows are padded with -1 to a multiple of 64
         for b in range(levels[v]):
-            row = out[first[v] + b]
-            pattern = np.uint64(b) * ones
-            for w in range(row.size):
-                word = np.uint64(0)
-                for k in range(8):
-                    differs = eights[8 * w + k] ^ pattern
-                    zero_bytes = ~(((differs & low) + low) | differs | low) & high
-                    byte = ((zero_bytes >> np.uint64(7)) * gather) >> np.uint64(56)
-                    word |= byte << np.uint64(8 * k)
-                row[w] = word
+            for w in range(out.shape[1]):
+                out[first[v] + b, w] = rows_equal_to(b, eights, w)
 
 
 @inline
