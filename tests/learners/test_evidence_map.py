@@ -18,6 +18,7 @@ from ibmap.results.result_file import result_of_learned, result_text
 from ibmap.scores import SCORES
 from ibmap.scores.families import FamilyScore
 from ibmap.search import SEARCHES
+from ibmap.search.gains import Gains
 from ibmap.search.rivals import rivals
 from tests.chains import noisy_chain
 from tests.engines.partitioned import ENGINES, data_of
@@ -151,10 +152,13 @@ def test_posterior_over_rivals_by_the_book(monkeypatch: pytest.MonkeyPatch) -> N
     score = PairwiseScore().bind(MemoryEngine(data), None)
     pairs = np.array([[0, 1], [0, 2]])
     blankets = [[1, 2], [0], [0], []]
-    evidence = score.refitted(range(4), [np.array(b, int) for b in blankets]).evidence
-    adjacent = np.zeros((4, 4), bool)
-    adjacent[pairs[:, 0], pairs[:, 1]] = adjacent[pairs[:, 1], pairs[:, 0]] = True
-    found = rivals(score, adjacent, evidence)
+    running = Gains(score, pairs.tolist())
+    evidence = np.where(
+        running.adjacency,
+        score.refitted(range(4), [np.array(b, int) for b in blankets]).evidence,
+        running.evidence,
+    )
+    found = rivals(running)
     for k, (x, y) in enumerate(pairs.tolist()):
         odds = []
         for i, j in ((x, y), (y, x)):

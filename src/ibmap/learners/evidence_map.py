@@ -10,21 +10,23 @@ from typing import Any
 import numpy as np
 
 from ibmap._text import first_few
-from ibmap._types import Ints
+from ibmap._types import Bools, Floats, Ints
 from ibmap.data.schema import Schema
 from ibmap.engines import Source, as_engine
 from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
-from ibmap.learners.raising import Edges, raise_score, read_only, with_posteriors
+from ibmap.learners.raising import NEAR, Edges, raise_score, read_only, with_posteriors
 from ibmap.learners.views import VIEWS, best_view
+from ibmap.results.edges import listed_edges
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 from ibmap.scores import AdaptiveScore, GaussianScore, as_score
 from ibmap.scores.families import MOST_LEVELS, PriorOptions, is_modelled
-from ibmap.search import Swaps, as_search
-from ibmap.search.gains import Gains
+from ibmap.search import Swaps, as_search, climb
+from ibmap.search.gains import AnyGains, Gains
 from ibmap.search.rivals import Rivals, rivals
+from ibmap.search.wide_gains import WideGains
 
 UNDECIDED = 0.5  #: log odds of an edge, seen from one end, up to which that end does not speak for it
 CERTAIN = 10.0  #: an edge that the score would miss by more than this stays, whoever could stand in
@@ -64,6 +66,11 @@ def evidence_map(
     if view not in (None, *VIEWS):
         raise RequestError(f"view must be 'undirected', 'directed' or None, not {view!r}")
     counting = as_engine(data, engine)
+    if view == "directed" and counting.schema.n_variables > climb.MATRIX:
+        raise RequestError(
+            f"a directed view takes a matrix of all pairs, too large for {counting.schema.n_variables:,} "
+            f"variables (up to {climb.MATRIX:,}): leave out the view, or some variables"
+        )
     usual = GaussianScore() if counting.schema.is_continuous else AdaptiveScore()
     by = chosen_score(score, expected_neighbours, prior, usual)
     look_at_levels(counting.schema, required or ())
@@ -83,12 +90,13 @@ def evidence_map(
         callback=callback,
         checkpoint=checkpoint,
     )
-    if not isinstance(running, Gains):
+    if not isinstance(running, Gains | WideGains):
         return with_posteriors(learned, running, counting.schema)
     searched = perf_counter()
     options = {**by.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
     learned = replace(learned, provenance=replace(learned.provenance, score=type(by)(**options)))
-    if running.finished and (view == "directed" or (view is None and isinstance(by, AdaptiveScore))):
+    tries_arcs = isinstance(running, Gains) and isinstance(by, AdaptiveScore)
+    if running.finished and (view == "directed" or (view is None and tries_arcs)):
         learned = best_view(learned, counting, view)
     learned = learned if learned.arcs is not None else with_rivals(learned, running)
     return replace(learned, seconds=learned.seconds + perf_counter() - searched)
@@ -134,29 +142,23 @@ def look_at_levels(schema: Schema, edges: Edges) -> None:
     )
 
 
-def with_rivals(learned: Learned, running: Gains) -> Learned:
+def with_rivals(learned: Learned, running: Gains | WideGains) -> Learned:
     """Return what was learned with posteriors over rivals, without the edges that are doubtful.
 
     The score has joined the best of several that could stand in for each other. An edge that is less likely
     than its rivals together (by the mean of both ends, neither of which speaks for it) is left out again,
     unless the score insists on it.
     """
-    pairs, joined = running.pairs, running.adjacency
-    odds = (running.evidence + running.evidence.T) / 2
-    against = np.where(joined, -odds, odds)
-    found = rivals(running.score, joined, running.evidence, getattr(running, "compared", None))
+    pairs, found = running.pairs, rivals(running)
+    odds = (running.evidence_of(*pairs.T) + running.evidence_of(*pairs.T[::-1])) / 2
     edges, must = learned.graph.edges, set(map(frozenset, learned.required))
     free = np.array([frozenset(edge) not in must for edge in edges], bool)
     mean = found.log_odds.mean(axis=1)
-    weak = odds[pairs[:, 0], pairs[:, 1]] < CERTAIN
-    doubtful = free & weak & (mean < 0) & (found.log_odds < UNDECIDED).all(axis=1)
-    for (x, y), out, log_odds in zip(pairs, doubtful, mean, strict=True):
-        against[x, y] = against[y, x] = log_odds if out else -log_odds
-    sigma = -np.logaddexp(0.0, against)
-    np.fill_diagonal(sigma, 0.0)
+    doubtful = free & (odds < CERTAIN) & (mean < 0) & (found.log_odds < UNDECIDED).all(axis=1)
+    graph = Graph(learned.graph.names, [edges[k] for k in np.flatnonzero(~doubtful)])
+    known = _known_pairs(learned, running, graph, doubtful, mean)
     named = _named(learned, found)
     history = [*learned.history, *_left_out(learned, running, pairs[doubtful])]
-    graph = Graph(learned.graph.names, [edges[k] for k in np.flatnonzero(~doubtful)])
     return replace(
         learned,
         graph=graph,
@@ -164,12 +166,34 @@ def with_rivals(learned: Learned, running: Gains) -> Learned:
         n_tests=running.n_tests,
         n_iter=len(history),
         history=tuple(history),
-        pair_scores=read_only(sigma),
         rivals={edge: named[edge] for edge in graph.edges},
+        **known,
     )
 
 
-def _left_out(learned: Learned, running: Gains, pairs: Ints) -> list[Step]:
+def _known_pairs(
+    learned: Learned, running: Gains | WideGains, graph: Graph, doubtful: Bools, mean: Floats
+) -> dict[str, Any]:
+    """Return what is known about pairs, as a result keeps it: of all, or of those that matter."""
+    pairs = running.pairs
+    asserted = np.where(doubtful, mean, -mean)
+    if isinstance(running, Gains):
+        odds = (running.evidence + running.evidence.T) / 2
+        odds[pairs[:, 0], pairs[:, 1]] = odds[pairs[:, 1], pairs[:, 0]] = asserted
+        sigma = -np.logaddexp(0.0, odds)
+        np.fill_diagonal(sigma, 0.0)
+        return {"pair_scores": read_only(sigma)}
+    near = running.listed(NEAR)[2]
+    odds = (running.evidence_of(*near.T) + running.evidence_of(*near.T[::-1])) / 2
+    absent, against = np.concatenate([near, pairs[doubtful]]), np.concatenate([odds, mean[doubtful]])
+    of_edges, of_absent = (
+        np.repeat(-np.logaddexp(0.0, logs)[:, None], 2, axis=1) for logs in (-mean[~doubtful], against)
+    )
+    table = listed_edges(graph, of_edges, absent, of_absent, learned.constant)
+    return {"known_edges": table}
+
+
+def _left_out(learned: Learned, running: AnyGains, pairs: Ints) -> list[Step]:
     """Remove edges from the graph of a search; return these steps, which lower the score."""
     names, n = learned.graph.names, len(learned.history)
     flips = running.flip([(int(x), int(y)) for x, y in pairs])

@@ -1,21 +1,22 @@
 """Adaptive conditionals: node by node, the data choose between pairwise and saturated (SPEC section 7)."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from math import log, log1p
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
 from ibmap.errors import RequestError
+from ibmap.kernels.likely import HOPELESS, take_likely
 from ibmap.scores.binary import BinaryRows
-from ibmap.scores.families import FamilyScore, Members
+from ibmap.scores.families import FamilyScore, Members, members_of
+from ibmap.scores.likely import LikelyRow
 from ibmap.scores.local_score import NONE, Rows
 from ibmap.scores.pairwise import Pairwise
 from ibmap.scores.saturated import Saturated
-
-HOPELESS = -1e6  #: log odds of full tables that are not looked at
 
 
 class AdaptiveScore(FamilyScore):
@@ -97,28 +98,80 @@ class Adaptive:
 
     def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the rows of the mixture; the matrices of both families are used up."""
-        a, b = self._logs[0] + pairwise.values + self._ahead[xs], self._logs[1] + saturated.values
+        a, b = self._weighed(pairwise.values, saturated.values, xs)
         cells = self.log_cells(xs, members)
-        now = softplus(np.where(cells > self._log_rows, HOPELESS, b - a))
+        now = self._softplus_of_likely(b - a, cells)
+        ends = (
+            Rows(pairwise.evidence[members], pairwise.values),
+            Rows(saturated.evidence[members], saturated.values),
+        )
+        inside = self.of_members(*ends, xs, members)
         then = np.subtract(saturated.evidence, pairwise.evidence, out=saturated.evidence)
-        then[members] *= -1.0  # their rows are those of the blanket without them
         then += (b - a)[:, None]
-        self._leave_hopeless(then, cells, members)
-        beyond = softplus(then)
-        beyond -= now[:, None]
-        beyond[members] *= -1.0
-        beyond += pairwise.evidence
-        return Rows(beyond, a + now)
-
-    def _leave_hopeless(self, log_odds: Floats, cells: Floats, members: Members) -> None:
-        """Give up the full tables that would have more cells than rows, with y or, of members, without."""
         some = np.flatnonzero(cells + self._log_levels.max(initial=0.0) > self._log_rows)
         if len(some):
-            outside = cells[some, None] + self._log_levels > self._log_rows
-            kept = log_odds[members]
-            log_odds[some] = np.where(outside, HOPELESS, log_odds[some])
-            without = cells[members[0]] - self._log_levels[members[1]]
-            log_odds[members] = np.where(without > self._log_rows, HOPELESS, kept)
+            then[some] = np.where(cells[some, None] + self._log_levels > self._log_rows, HOPELESS, then[some])
+        beyond = softplus(then)
+        beyond -= now[:, None]
+        beyond += pairwise.evidence
+        beyond[members] = inside
+        return Rows(beyond, a + now)
+
+    def of_members(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Floats:
+        """Return t of the members alone, given that of both families; values are those of the blankets."""
+        a, b = self._weighed(pairwise.values, saturated.values, xs)
+        cells, (row, who) = self.log_cells(xs, members), members
+        now = self._softplus_of_likely(b - a, cells)
+        then = (b - a)[row] - (saturated.evidence - pairwise.evidence)  # without the member
+        return (
+            pairwise.evidence + now[row] - self._softplus_of_likely(then, cells[row] - self._log_levels[who])
+        )
+
+    def likely(
+        self,
+        xs: Sequence[int],
+        blankets: Sequence[Ints],
+        prior_odds: float,
+        floor: float,
+        wanted: Sequence[Any],
+    ) -> list[LikelyRow]:
+        """Return what is likely in rows of the mixture, of binary variables in memory; with the prior."""
+        binary, n = cast(BinaryRows, self._binary), len(self._log_levels)
+        found: list[Any] = [None] * len(xs)
+        scratch, ts = np.empty((binary.n_threads, 3, n)), np.empty((binary.n_threads, n))
+        ys = np.empty((binary.n_threads, n), np.int32)
+
+        def use(thread: int, first: int, pairwise: Rows, saturated: Rows) -> None:
+            some = slice(first, first + len(pairwise.values))
+            of, members = np.asarray(xs[some], np.int64), members_of(blankets[some])
+            a, b = self._weighed(pairwise.values, saturated.values, of)
+            cells = self.log_cells(of, members)
+            values = a + self._softplus_of_likely(b - a, cells)
+            for q, x in enumerate(of.tolist()):
+                blanket, also = blankets[first + q], np.asarray(wanted[first + q], np.int64)
+                m, elsewhere = take_likely(
+                    *(pairwise.evidence[q], saturated.evidence[q], x, blanket, also),
+                    *(float(b[q] - a[q]), float(cells[q]), self._log_levels, self._log_rows),
+                    prior_odds,
+                    floor,
+                    scratch[thread],
+                    ys[thread],
+                    ts[thread],
+                )
+                value = float(values[q] + prior_odds * len(blanket)) / 2
+                listed = ys[thread, :m].copy(), ts[thread, :m].copy()
+                found[first + q] = LikelyRow(*listed, float(elsewhere), value)
+
+        binary.pass_by(xs, blankets, np.inf, use)
+        return found
+
+    def _weighed(self, pairwise: Floats, saturated: Floats, xs: Ints) -> tuple[Floats, Floats]:
+        """Return s_x(B) of both families with their prior probabilities."""
+        return self._logs[0] + pairwise + self._ahead[xs], self._logs[1] + saturated
+
+    def _softplus_of_likely(self, log_odds: Floats, cells: Floats) -> Floats:
+        """Return log(1 + e^log_odds), but 0 for full tables that would have more cells than rows."""
+        return softplus(np.where(cells > self._log_rows, HOPELESS, log_odds))
 
     @cached_property
     def _ahead(self) -> Floats:

@@ -1,6 +1,6 @@
 """The fast route of families of conditionals: binary variables without missing values, rows in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ibmap.scores.rising import rising_tables
 VAGUE = 0.02  #: precision of intercepts
 TABULATED = 1 << 20  #: rows up to which log Γ is looked up; counting more takes far longer than log Γ
 AT_ONCE = 16  #: rows that a thread takes
+FEW = 4  #: the same where rows are read once and forgotten, so that they stay in the cache
 
 
 class BinaryRows:
@@ -35,7 +36,7 @@ class BinaryRows:
         self, engine: MemoryEngine, precision: float, prior_count: float, n_threads: int = 1
     ) -> None:
         n_rows, self._n = engine.schema.n_rows, engine.schema.n_variables
-        self._precision, self._threads = precision, n_threads
+        self._precision, self.n_threads = precision, n_threads
         self._prior_count = float(prior_count)
         self._rising = rising_tables((self._prior_count, 2.0 * prior_count), min(n_rows, TABULATED))
         self._contexts = [counting_context(engine.packed, new_sets(n_rows)) for _ in range(n_threads)]
@@ -60,27 +61,56 @@ class BinaryRows:
         """Return s_x(B) of the pairwise and of the saturated family, and look at nothing else."""
         return self._fill(xs, blankets, np.inf, np.empty((2, len(xs), 0)))
 
+    def pass_by(
+        self,
+        xs: Sequence[int],
+        blankets: Sequence[Ints],
+        strong: float,
+        use: "Callable[[int, int, Rows, Rows], None]",
+    ) -> None:
+        """Make rows some at a time; ``use(thread, number of the first, pairwise, saturated)`` sees them.
+
+        They are overwritten by the next ones of the same thread.
+        """
+        buffers = np.empty((self.n_threads, 2, FEW, self._n))
+
+        def some(thread: int, first: int) -> None:
+            mine = slice(first, first + FEW)
+            few = xs[mine], blankets[mine]
+            evidence = buffers[thread][:, : len(few[0])]
+            values = self._fill_some(thread, *few, strong, evidence)
+            use(thread, first, Rows(evidence[0], values[0]), Rows(evidence[1], values[1]))
+
+        firsts = range(0, len(xs), FEW)
+        spread(some, firsts, min(self.n_threads, len(firsts)))
+
     def _fill(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float, evidence: Floats) -> Floats:
         """Fill rows of evidence; return the values of both families."""
-        values, variables = np.empty((2, len(xs))), np.array(xs, np.int64)
-        starts = np.cumsum([0, *map(len, blankets)], dtype=np.int64)
-        given = np.concatenate([NONE, *blankets])
+        values = np.empty((2, len(xs)))
 
         def some(thread: int, first: int) -> None:
             mine = slice(first, first + AT_ONCE)
-            found = np.empty(values[:, mine].shape)  # of one layout: two would be compiled twice
-            binary_rows(
-                self._contexts[thread][0],
-                *(variables[mine], given, starts[first : first + AT_ONCE + 1]),
-                VAGUE,
-                self._precision,
-                strong,
-                self._prior_count,
-                self._rising,
-                *(evidence[0, mine], evidence[1, mine], found),
-            )
-            values[:, mine] = found
+            values[:, mine] = self._fill_some(thread, xs[mine], blankets[mine], strong, evidence[:, mine])
 
         firsts = range(0, len(xs), AT_ONCE)
-        spread(some, firsts, min(self._threads, len(firsts)))
+        spread(some, firsts, min(self.n_threads, len(firsts)))
+        return values
+
+    def _fill_some(
+        self, thread: int, xs: Sequence[int], blankets: Sequence[Ints], strong: float, evidence: Floats
+    ) -> Floats:
+        """Fill rows of evidence in one thread; return the values of both families."""
+        values = np.empty((2, len(xs)))
+        binary_rows(
+            self._contexts[thread][0],
+            np.array(xs, np.int64),
+            np.concatenate([NONE, *blankets]),
+            np.cumsum([0, *map(len, blankets)], dtype=np.int64),
+            VAGUE,
+            self._precision,
+            strong,
+            self._prior_count,
+            self._rising,
+            *(evidence[0], evidence[1], values),
+        )
         return values

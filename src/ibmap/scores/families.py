@@ -4,7 +4,7 @@ A family has s_x(B), the log evidence (marginal likelihood) of x given its blank
 s_x(B ∪ y) - s_x(B \\ y), all from the tables of one trip to the engine. A score adds the prior of edges.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from typing import Any, Protocol, cast
 
@@ -18,7 +18,8 @@ from ibmap.errors import RequestError
 from ibmap.independence import IndependenceTest
 from ibmap.independence.base import require_levels
 from ibmap.scores.binary import BinaryRows
-from ibmap.scores.local_score import NONE, LocalScore, LocalScoreBase, Rows
+from ibmap.scores.likely import LikelyRow, from_dense
+from ibmap.scores.local_score import NONE, LocalScore, LocalScoreBase, Rows, members_in_batches
 
 Members = tuple[Ints, Ints]  #: which row, and who
 
@@ -114,16 +115,15 @@ class PriorScore(LocalScoreBase):
         self._neighbours, self._revisions = float(values[0]), int(values[1])
         self.prior_odds = log_prior_odds(self.n, self._neighbours, self._prior)  #: of all alike, or of each
 
-    def revised(self, evidence: Floats) -> Floats | None:
+    def expecting(self, degree: Callable[[], float]) -> Floats | None:
         """Expect as many neighbours as the evidence says; return by how much t_xy changes, None if hardly.
 
-        Given all that was found, the mean posterior number of neighbours is the most likely prior.
+        Given all that was found, the mean posterior number of neighbours is the most likely prior; ``degree``
+        is asked for it if the prior is to be learned.
         """
         if not self._revisions:
             return None
-        before, odds = self.prior_odds, (evidence + evidence.T) / 2
-        posterior = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
-        found = max((posterior.sum() - posterior.trace()) / self.n, FEWEST)
+        before, found = self.prior_odds, max(degree(), FEWEST)
         close = abs(log(found / self._neighbours)) < CLOSE
         self.learned_prior = (self._neighbours, 0) if close else (found, self._revisions - 1)
         return None if close else self.prior_odds - before
@@ -172,14 +172,42 @@ class EvidenceScore(PriorScore):
         """
         return self._with_prior(xs, blankets, self._found(xs, blankets, STRONG))
 
+    def of_members(self, xs: Sequence[int], blankets: Sequence[Ints]) -> list[Floats]:
+        """Return t_xy of the members of each blanket, as :meth:`refitted` has it."""
+        if self._binary is None or not hasattr(self.family, "of_members"):
+            return members_in_batches(self.refitted, xs, blankets)
+        found: list[Any] = [None] * len(xs)
+
+        def use(_: int, first: int, pairwise: Rows, saturated: Rows) -> None:
+            mine = slice(first, first + len(pairwise.values))
+            members = members_of(blankets[mine])
+            both = (Rows(rows.evidence[members], rows.values) for rows in (pairwise, saturated))
+            ts = self.family.of_members(*both, np.asarray(xs[mine], np.int64), members)  # type: ignore[attr-defined]
+            ts += (
+                self.prior_odds[0, 0]
+                if len(self.prior_odds) == 1
+                else self.prior_odds[np.asarray(xs[mine])[members[0]], members[1]]
+            )
+            found[mine] = np.split(ts, np.cumsum([len(blanket) for blanket in blankets[mine]])[:-1])
+
+        self._binary.pass_by(xs, blankets, STRONG, use)
+        return found
+
+    def likely(
+        self, xs: Sequence[int], blankets: Sequence[Ints], floor: float, wanted: Sequence[Any]
+    ) -> Iterable[LikelyRow]:
+        """Return what is above a floor, or wanted, in the row of each of some x (:func:`likely_rows`)."""
+        if self._binary is None or not hasattr(self.family, "likely") or len(self.prior_odds) > 1:
+            return from_dense(self, xs, blankets, floor, wanted)
+        odds = float(self.prior_odds[0, 0])
+        return self.family.likely(xs, blankets, odds, floor, wanted)  # type: ignore[no-any-return]
+
     def _found(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float = np.inf) -> Rows:
         """Return the rows of the family: from bits in memory where that goes, else from tables."""
         if self._binary is None:
             return self._from_tables(xs, blankets, strong)
-        sizes = [len(blanket) for blanket in blankets]
-        members = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([NONE, *blankets])
         found = self._binary.rows(xs, blankets, strong)
-        return self.family.of_both(*found, np.asarray(xs, np.int64), members)
+        return self.family.of_both(*found, np.asarray(xs, np.int64), members_of(blankets))
 
     def _from_tables(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float) -> Rows:
         """Return the rows of the family, but ``NEVER`` for edges of variables of too many levels."""
@@ -202,6 +230,18 @@ class EvidenceScore(PriorScore):
     def of_blankets(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
         """Return that of some x: what is outside their blankets is not looked at."""
         return (self._found(xs, blankets, NOTHING_SO_STRONG).values + self._prior_of(xs, blankets)) / 2
+
+
+def members_of(blankets: Sequence[Ints]) -> Members:
+    """Return the members of blankets, one after the other: in which of them, and who.
+
+    Examples
+    --------
+    >>> members_of([np.array([3]), np.array([0, 2])])
+    (array([0, 1, 1]), array([3, 0, 2]))
+    """
+    sizes = [len(blanket) for blanket in blankets]
+    return np.repeat(np.arange(len(sizes)), sizes), np.concatenate([NONE, *blankets])
 
 
 def is_modelled(schema: Schema) -> Bools:

@@ -188,6 +188,23 @@ def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], *, refit
     return Rows(evidence, np.concatenate([np.empty(0), *(part.values for part in parts)]))
 
 
+def refitted_members(score: Any, xs: Sequence[int], blankets: Sequence[Ints]) -> list[Floats]:
+    """Return t_xy of the members of each blanket, without approximations where the score can do without."""
+    if hasattr(score, "of_members"):
+        return score.of_members(xs, blankets)  # type: ignore[no-any-return]
+    return members_in_batches(getattr(score, "refitted", score.rows), xs, blankets)
+
+
+def members_in_batches(rows: Any, xs: Sequence[int], blankets: Sequence[Ints]) -> list[Floats]:
+    """Return t_xy of the members of each blanket; whole rows are made some at a time, and forgotten."""
+    found: list[Floats] = []
+    for first in range(0, len(xs), ROWS_AT_ONCE):
+        some = slice(first, first + ROWS_AT_ONCE)
+        evidence = rows(xs[some], blankets[some]).evidence
+        found += [row[blanket] for row, blanket in zip(evidence, blankets[some], strict=True)]
+    return found
+
+
 def credibility(evidence: Floats, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
     """Return σ_xy = -softplus(∓t_xy): the log posterior of what a graph asserts, seen from each of some x.
 

@@ -8,16 +8,152 @@ import numpy as np
 from ibmap._types import Bools, Floats, Ints
 from ibmap.scores import LocalScore
 from ibmap.scores.local_score import credibility, in_batches
+from ibmap.search.rivals import NOBODY, WithoutEdge, blankets_of, compare, log_sum_outside
 from ibmap.search.running import TIE, Flip, Pairs
 
 AT_ONCE = 256  #: rows that are looked at together
 
 
-class Gains:
+class AnyGains:
     """What steepest ascent and rounds share: they trust t, so the score must be additive.
 
-    The gain of flipping (x, y) is ±(t_xy + t_yx) / 2: minus for an edge that is there.
+    The gain of flipping (x, y) is ±(t_xy + t_yx) / 2: minus for an edge that is there. Subclasses keep rows
+    of evidence: :class:`Gains` in a matrix, ``WideGains`` what is likely in them.
     """
+
+    score: LocalScore
+    finished: bool
+    n_tests: int
+    partner: Ints  #: with whom flipping gains most, ties to the smallest
+    best: Floats  #: and how much
+
+    def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
+        raise NotImplementedError
+
+    @property
+    def total(self) -> float:
+        """The score of the graph as it stands."""
+        raise NotImplementedError
+
+    @property
+    def pairs(self) -> Ints:
+        """The edges as they stand, (x, y), x < y, in order."""
+        raise NotImplementedError
+
+    @property
+    def pair_scores(self) -> Floats | None:
+        """σ_xy; None if there are too many pairs."""
+        raise NotImplementedError
+
+    @property
+    def rows_to_keep(self) -> int:
+        """How many rows may be kept for later."""
+        raise NotImplementedError
+
+    def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
+        """Do up to ``limit`` steps."""
+        raise NotImplementedError
+
+    def without_edges(self) -> WithoutEdge:
+        """Compare both ends of every edge with the variables that could come in its place."""
+        raise NotImplementedError
+
+    def row_of(self, x: int) -> Any:
+        """Return the row of x as it stands."""
+        raise NotImplementedError
+
+    def put_row(self, x: int, row: Any) -> None:
+        """Make a row the current one."""
+        raise NotImplementedError
+
+    def blankets(self, xs: Ints) -> list[Ints]:
+        """Neighbours of some x."""
+        raise NotImplementedError
+
+    def is_edge(self, x: int, y: int) -> bool:
+        """Whether two variables are adjacent."""
+        raise NotImplementedError
+
+    def turn(self, x: int, y: int) -> None:
+        """Flip a pair, and score nothing."""
+        raise NotImplementedError
+
+    def close(self, pairs: Pairs) -> None:
+        """Let pairs not be flipped any more."""
+        raise NotImplementedError
+
+    def reopen(self) -> None:
+        """Let all pairs be flipped again, but those that were locked from the start."""
+        raise NotImplementedError
+
+    def gain(self, x: int, y: int) -> float:
+        """What flipping one pair would gain."""
+        raise NotImplementedError
+
+    def choose(self, xs: Iterable[int]) -> None:
+        """Find with whom flipping gains most, for some x."""
+        raise NotImplementedError
+
+    def score_rows(self, xs: Iterable[int], wanted: Mapping[int, Iterable[int]] | None = None) -> None:
+        """Score the rows of some x in the graph as it stands; ``wanted`` ys must be known in them."""
+        raise NotImplementedError
+
+    def posterior_degree(self) -> float:
+        """Return the mean posterior number of neighbours."""
+        raise NotImplementedError
+
+    def add_to_evidence(self, more: Floats) -> None:
+        """Add to the prior log odds of edges: of all alike, or of each."""
+        raise NotImplementedError
+
+    def revise(self) -> bool:
+        """Let the score learn its prior from the rows as they stand; tell whether it has changed."""
+        more = self.score.expecting(self.posterior_degree) if hasattr(self.score, "expecting") else None
+        if more is None:
+            return False
+        self.add_to_evidence(more)
+        self.choose(range(self.score.n))
+        return True
+
+    def flip(self, pairs: Sequence[tuple[int, int]]) -> list[Flip]:
+        """Flip pairs, and score the rows of their ends: one trip. Without a common end their gains add up."""
+        if not pairs:
+            return []
+        promised = [self.gain(x, y) for x, y in pairs]
+        before, touched = self.total, [v for pair in pairs for v in pair]
+        self.turn_and_score(pairs, touched)
+        self.n_tests += len(touched) * (self.score.n - 1)
+        scores = (before + np.cumsum(promised)).tolist()
+        scores[-1] = self.total
+        return [
+            Flip(x, y, self.is_edge(x, y), gain, score)
+            for (x, y), gain, score in zip(pairs, promised, scores, strict=True)
+        ]
+
+    def turn_and_score(self, pairs: Sequence[tuple[int, int]], touched: Sequence[int]) -> None:
+        """Flip pairs, score the rows of their ends, and let all choose again whose choice may be another."""
+        raise NotImplementedError
+
+    def saved(self) -> dict[str, Any]:
+        """Return what a checkpoint needs beside the flips."""
+        prior = {"prior": self.score.learned_prior} if hasattr(self.score, "learned_prior") else {}
+        return {"n_tests": self.n_tests, **prior}
+
+    def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
+        """Do the flips of a search that was saved, in any order: rows depend on blankets alone."""
+        for x, y in flips:
+            self.turn(x, y)
+        touched: Iterable[int] = [v for pair in flips for v in pair]
+        if hasattr(self.score, "learned_prior") and self.score.learned_prior != saved.get("prior"):
+            self.score.learned_prior = saved["prior"]
+            touched = range(self.score.n)
+        self.score_rows(touched)
+        self.choose(range(self.score.n))
+        self.n_tests = int(saved["n_tests"])
+
+
+class Gains(AnyGains):
+    """A graph, and the matrix of its evidence."""
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         n, edges = score.n, list(edges)
@@ -27,16 +163,50 @@ class Gains:
         for mask, pairs in ((self.adjacency, edges), (self.closed, locked)):
             for x, y in pairs:
                 mask[x, y] = mask[y, x] = True
+        self._locked = self.closed.copy()
         rows = in_batches(score, range(n), blankets_of(self.adjacency)) if edges else score.empty()
         self.evidence, self.values = rows[:2]
         self.n_tests = n * (n - 1)
-        self.partner: Ints = np.zeros(n, np.int64)  # with whom flipping gains most, ties to the smallest
-        self.best = np.empty(n)  # and how much
+        self.partner, self.best = np.zeros(n, np.int64), np.empty(n)
         self.choose(range(n))
 
     def blanket(self, x: int) -> Ints:
         """Neighbours of x in the graph as it stands."""
         return np.flatnonzero(self.adjacency[x])
+
+    def is_edge(self, x: int, y: int) -> bool:
+        """Whether two variables are adjacent."""
+        return bool(self.adjacency[x, y])
+
+    def turn(self, x: int, y: int) -> None:
+        """Flip a pair, and score nothing."""
+        self.adjacency[x, y] = self.adjacency[y, x] = not self.adjacency[x, y]
+
+    def close(self, pairs: Pairs) -> None:
+        """Let pairs not be flipped any more."""
+        for x, y in pairs:
+            self.closed[x, y] = self.closed[y, x] = True
+
+    def reopen(self) -> None:
+        """Let all pairs be flipped again, but those that were locked from the start."""
+        self.closed = self._locked.copy()
+
+    def blankets(self, xs: Ints) -> list[Ints]:
+        """Neighbours of some x."""
+        return blankets_of(self.adjacency[xs])
+
+    def evidence_of(self, xs: Ints, ys: Ints) -> Floats:
+        """Return t_xy of some pairs."""
+        return np.asarray(self.evidence[xs, ys])
+
+    def log_sums(self) -> Floats:
+        """Return log(1 + Σ_z e^{S_z}) over the variables outside the blanket of every x."""
+        return log_sum_outside(self.adjacency, self.evidence)
+
+    def without_edges(self) -> WithoutEdge:
+        """Compare both ends of every edge with the variables that could come in its place."""
+        found = compare(self.score, self.adjacency, *np.nonzero(self.adjacency))
+        return NOBODY.and_more([each for each, _ in found])
 
     def gains(self, xs: Sequence[int]) -> Floats:
         """What flipping each pair with some x would gain, a row for each; -inf where it is not allowed."""
@@ -72,26 +242,23 @@ class Gains:
         self.partner[xs] = found = first_best(gains)
         self.best[xs] = gains[np.arange(len(xs)), found]
 
-    def flip(self, pairs: Sequence[tuple[int, int]]) -> list[Flip]:
-        """Flip pairs, and score the rows of their ends: one trip. Without a common end their gains add up."""
-        if not pairs:
-            return []
-        promised = [self.gain(x, y) for x, y in pairs]
-        before, touched = self.total, [v for pair in pairs for v in pair]
+    def turn_and_score(self, pairs: Sequence[tuple[int, int]], touched: Sequence[int]) -> None:
+        """Flip pairs, score the rows of their ends, and let all choose again whose choice may be another."""
         for x, y in pairs:
-            self.adjacency[x, y] = self.adjacency[y, x] = not self.adjacency[x, y]
+            self.turn(x, y)
         self.score_rows(touched)
-        self.n_tests += len(touched) * (self.score.n - 1)
         self.choose_again(touched)
-        scores = (before + np.cumsum(promised)).tolist()
-        scores[-1] = self.total
-        return [
-            Flip(x, y, bool(self.adjacency[x, y]), gain, score)
-            for (x, y), gain, score in zip(pairs, promised, scores, strict=True)
-        ]
 
-    def score_rows(self, xs: Iterable[int]) -> None:
-        """Score the rows of some x in the graph as it stands."""
+    def row_of(self, x: int) -> tuple[Floats, float]:
+        """Return the row of x as it stands."""
+        return self.evidence[x].copy(), float(self.values[x])
+
+    def put_row(self, x: int, row: tuple[Floats, float]) -> None:
+        """Make a row the current one."""
+        self.evidence[x], self.values[x] = row
+
+    def score_rows(self, xs: Iterable[int], wanted: Mapping[int, Iterable[int]] | None = None) -> None:
+        """Score the rows of some x in the graph as it stands; all ys are known in them."""
         xs = list(dict.fromkeys(xs))
         rows = in_batches(self.score, xs, blankets_of(self.adjacency[xs]))
         self.evidence[xs], self.values[xs] = rows[:2]
@@ -112,42 +279,17 @@ class Gains:
         n = self.score.n
         return credibility(self.evidence, range(n), blankets_of(self.adjacency))
 
-    def revise(self) -> bool:
-        """Let the score learn its prior from the rows as they stand; tell whether it has changed."""
-        more = self.score.revised(self.evidence) if hasattr(self.score, "revised") else None
-        if more is None:
-            return False
-        self.add_to_evidence(more)
-        self.choose(range(self.score.n))
-        return True
+    def posterior_degree(self) -> float:
+        """Return the mean posterior number of neighbours."""
+        odds = (self.evidence + self.evidence.T) / 2
+        posterior = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
+        return float(posterior.sum() - posterior.trace()) / self.score.n
 
     def add_to_evidence(self, more: Floats) -> None:
         """Add to the prior log odds of edges: of all alike, or of each."""
         self.evidence += more
         np.fill_diagonal(self.evidence, 0.0)
         self.values += (more * self.adjacency).sum(axis=1) / 2
-
-    def saved(self) -> dict[str, Any]:
-        """Return what a checkpoint needs beside the flips."""
-        prior = {"prior": self.score.learned_prior} if hasattr(self.score, "learned_prior") else {}
-        return {"n_tests": self.n_tests, **prior}
-
-    def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
-        """Do the flips of a search that was saved, in any order: rows depend on blankets alone."""
-        for x, y in flips:
-            self.adjacency[x, y] = self.adjacency[y, x] = not self.adjacency[x, y]
-        if hasattr(self.score, "learned_prior") and self.score.learned_prior != saved.get("prior"):
-            self.score.learned_prior = saved["prior"]
-            self.score_rows(range(self.score.n))
-        self.score_rows(v for pair in flips for v in pair)
-        self.choose(range(self.score.n))
-        self.n_tests = int(saved["n_tests"])
-
-
-def blankets_of(members: Bools) -> list[Ints]:
-    """Return who is in each row."""
-    who = np.nonzero(members)[1]
-    return np.split(who, np.cumsum(members.sum(axis=1))[:-1]) if len(members) else []
 
 
 def first_best(values: Floats) -> Ints:

@@ -9,14 +9,13 @@ which averages over all graphs that are one swap away. What people see is the me
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
 from ibmap.scores import LocalScore
-from ibmap.scores.local_score import in_batches
-from ibmap.search.gains import blankets_of
+from ibmap.scores.local_score import in_batches, refitted_members
 
 
 class Rivals(NamedTuple):
@@ -62,38 +61,52 @@ SURE = 20.0  #: log odds beyond which nobody asks for better ones
 NOTABLE = 0.01  #: share of a rival that is looked at more closely
 
 
-def rivals(
-    score: LocalScore, adjacent: Bools, evidence: Floats, compared: WithoutEdge | None = None
-) -> Rivals:
-    """Compare every edge of a graph with the variables that could come in its place.
+class Compares(Protocol):
+    """A search that has come to its end, with a graph and the evidence given it."""
 
-    Parameters
-    ----------
-    score : LocalScore
-        Bound, and additive.
-    adjacent : ndarray of bool, shape (variables, variables)
-        The graph.
-    evidence : ndarray of shape (variables, variables)
-        t_xy given that graph.
-    compared : WithoutEdge or None
-        What a search has found out already: both ends of every edge.
-    """
-    if compared is None:
-        compared = NOBODY.and_more([each for each, _ in compare(score, adjacent, adjacent)])
-    now = log_sum_outside(adjacent, evidence)
-    doubtful = evidence[compared.x, compared.y] + now[compared.x] - compared.log_sum < SURE
-    evidence = refitted(score, adjacent, evidence, np.unique(compared.x[doubtful]))
-    compared = look_closer(score, adjacent, compared, doubtful)
-    odds = evidence[compared.x, compared.y] + now[compared.x] - compared.log_sum
+    score: LocalScore
+
+    def blankets(self, xs: Ints) -> list[Ints]:
+        """Neighbours of some x."""
+        ...
+
+    def evidence_of(self, xs: Ints, ys: Ints) -> Floats:
+        """Return t_xy of some edges."""
+        ...
+
+    def log_sums(self) -> Floats:
+        """Return log(1 + Σ_z e^{S_z}) over the variables outside the blanket of every x."""
+        ...
+
+    def without_edges(self) -> WithoutEdge:
+        """Compare both ends of every edge with the variables that could come in its place, in order."""
+        ...
+
+
+def rivals(running: Compares) -> Rivals:
+    """Compare every edge of the graph of a search with the variables that could come in its place."""
+    compared, now = running.without_edges(), running.log_sums()
+    evidence = running.evidence_of(compared.x, compared.y)
+    doubtful = evidence + now[compared.x] - compared.log_sum < SURE
+    xs = np.unique(compared.x[doubtful])
+    exact = refitted_members(running.score, xs.tolist(), running.blankets(xs))
+    evidence[np.isin(compared.x, xs)] = np.concatenate([np.empty(0), *exact])
+    compared = look_closer(running, compared, doubtful)
+    odds = evidence + now[compared.x] - compared.log_sum
     order = np.lexsort((compared.x, compared.y))  # where the other end of each is
     first = compared.x < compared.y
     ends = np.column_stack([np.flatnonzero(first), order[first]])
     return Rivals(odds[ends], compared.rival[ends], compared.share[ends])
 
 
-def compare(score: LocalScore, adjacent: Bools, edges: Bools) -> Iterator[tuple[WithoutEdge, Floats]]:
-    """Yield what x says without y, for both ends of some edges, and its rows; as many as the graph has."""
-    xs, ys = np.nonzero(edges)
+def blankets_of(members: Bools) -> list[Ints]:
+    """Return who is in each row."""
+    who = np.nonzero(members)[1]
+    return np.split(who, np.cumsum(members.sum(axis=1))[:-1]) if len(members) else []
+
+
+def compare(score: LocalScore, adjacent: Bools, xs: Ints, ys: Ints) -> Iterator[tuple[WithoutEdge, Floats]]:
+    """Yield what each x says without its neighbour y, and its rows; as many as there are variables."""
     for first in range(0, len(xs), max(score.n, 1)):
         x, y = xs[first : first + score.n], ys[first : first + score.n]
         members = adjacent[x]
@@ -113,26 +126,18 @@ def summed_up(adjacent: Bools, x: Ints, y: Ints, rows: Floats) -> WithoutEdge:
     return WithoutEdge(x, y, log_sum(logs), rival, best)
 
 
-def look_closer(score: LocalScore, adjacent: Bools, compared: WithoutEdge, doubtful: Bools) -> WithoutEdge:
+def look_closer(running: Compares, compared: WithoutEdge, doubtful: Bools) -> WithoutEdge:
     """Judge rivals that count as members of the blankets that they would join, without approximations."""
     some, evidence = np.flatnonzero(doubtful & (compared.share > NOTABLE)), compared.evidence.copy()
-    for first in range(0, len(some), max(score.n, 1)):
-        ends = some[first : first + score.n]
-        each, here = np.arange(len(ends)), compared.of(ends)
-        swapped = adjacent[here.x]
-        swapped[each, here.y], swapped[each, here.rival] = False, True
-        rows = in_batches(score, here.x.tolist(), blankets_of(swapped), refitted=True).evidence
-        evidence[ends] = rows[each, here.rival]
+    here = compared.of(some)
+    swapped = [
+        np.union1d(np.setdiff1d(blanket, [y]), [rival])
+        for blanket, y, rival in zip(running.blankets(here.x), here.y, here.rival, strict=True)
+    ]
+    found = refitted_members(running.score, here.x.tolist(), swapped)
+    for at, blanket, rival, ts in zip(some, swapped, here.rival, found, strict=True):
+        evidence[at] = ts[np.searchsorted(blanket, rival)]
     return compared._replace(evidence=evidence)
-
-
-def refitted(score: LocalScore, adjacent: Bools, evidence: Floats, xs: Ints) -> Floats:
-    """Return the evidence; that of the neighbours of some x without approximations."""
-    out = evidence.copy()
-    if len(xs):
-        rows = in_batches(score, xs.tolist(), blankets_of(adjacent[xs]), refitted=True).evidence
-        out[xs] = np.where(adjacent[xs], rows, out[xs])
-    return out
 
 
 def outside_of(adjacent: Bools, xs: Ints) -> Bools:

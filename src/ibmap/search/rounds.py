@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibmap.scores import LocalScore
-from ibmap.search.gains import Gains
+from ibmap.search.gains import AnyGains, Gains
 from ibmap.search.running import TIE, Flip, Pairs, require_additive
+from ibmap.search.wide_gains import WideGains, is_wide
 
 MOST_FLIPS = 3  #: of one pair: rounds end even where rounding would let a pair flip for ever
 
@@ -23,19 +24,18 @@ class Rounds:
         """Return the options: there are none."""
         return {}
 
-    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "Matching":
+    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "RoundSteps":
         """Score the graph with these edges; locked pairs are never flipped."""
         require_additive(self, score)
-        return Matching(score, edges, locked)
+        return (WideMatching if is_wide(score) else Matching)(score, edges, locked)
 
 
-class Matching(Gains):
-    """Rounds that have begun."""
+class RoundSteps(AnyGains):
+    """The steps of rounds, with a matrix of all pairs or without."""
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         self._flipped: Counter[tuple[int, int]] = Counter()
         super().__init__(score, edges, locked)
-        self._locked = self.closed.copy()
 
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
         """Do rounds until there are ``limit`` flips; a round is never cut in two."""
@@ -62,12 +62,19 @@ class Matching(Gains):
 
     def _count_from(self, flipped: "Counter[tuple[int, int]]") -> None:
         """Go on counting from here; pairs that have not flipped often are open again."""
-        self._flipped, self.closed = flipped, self._locked.copy()
+        self._flipped = flipped
+        self.reopen()
         self._count([])
 
     def _count(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Count flips; a pair that has flipped often enough is closed."""
         self._flipped.update(pairs)
-        for x, y in pairs or list(self._flipped):
-            if self._flipped[x, y] >= MOST_FLIPS:
-                self.closed[x, y] = self.closed[y, x] = True
+        self.close([pair for pair in pairs or list(self._flipped) if self._flipped[pair] >= MOST_FLIPS])
+
+
+class Matching(RoundSteps, Gains):
+    """Rounds that have begun."""
+
+
+class WideMatching(RoundSteps, WideGains):
+    """The same for very many variables."""

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ibmap._types import Bools, Floats
+from ibmap._types import Bools, Floats, Ints
 from ibmap.scores import LocalScore
-from ibmap.search.gains import first_best
+from ibmap.scores.local_score import NONE
+from ibmap.search.gains import Gains, first_best
 from ibmap.search.rivals import NOBODY, WithoutEdge, compare, summed_up
-from ibmap.search.rounds import Matching
+from ibmap.search.rounds import RoundSteps
 from ibmap.search.running import TIE, Flip, Pairs, require_additive
+from ibmap.search.wide_gains import is_wide
 
 SWEEPS = 20  #: over all edges, at most
 TRIES = 30  #: swaps of a sweep, the most promising ones
@@ -41,25 +43,29 @@ class Swaps:
         """Return the options: there are none."""
         return {}
 
-    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "Swapping":
+    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "SwapSteps":
         """Score the graph with these edges; locked pairs are never flipped."""
         require_additive(self, score)
+        if is_wide(score):
+            from ibmap.search.wide_swaps import WideSwapping
+
+            return WideSwapping(score, edges, locked)
         return Swapping(score, edges, locked)
 
 
-class Swapping(Matching):
-    """Rounds and swaps that have begun."""
+class SwapSteps(RoundSteps):
+    """The steps of rounds and swaps, with a matrix of all pairs or without."""
 
-    compared: WithoutEdge | None = None  #: every edge with its rivals, in the graph as it stands, if known
-    _rows_before: dict[int, tuple[Floats, float]]  #: rows that have changed since a swap began
+    _compared_last: WithoutEdge | None = None  #: every edge with its rivals, in the graph as it stands
+    _rows_before: dict[int, Any]  #: rows that have changed since a swap began
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         self._sweeps, self._rows_before = 0, {}
-        self._row_without: dict[int, tuple[int, Floats]] = {}  # of x, before its newest neighbour came
+        self._row_without: dict[int, tuple[int, Any]] = {}  # of x, before its newest neighbour came
         self._known = NOBODY  # from the last sweep
         self._left: list[Swap] = []  # swaps that it did not try
+        self._seen: list[Ints] | None = None  # the blankets at the last sweep
         super().__init__(score, edges, locked)
-        self._seen = ~self.adjacency  # the graph at the last sweep; nothing was seen yet
 
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
         """Do rounds, and sweeps of swaps, until there are ``limit`` flips; neither is cut in two."""
@@ -77,7 +83,7 @@ class Swapping(Matching):
         swapped = self._sweep()
         self.finished = not swapped
         if swapped:
-            self.compared = None
+            self._compared_last = None
         return swapped
 
     def _sweep(self) -> list[Flip]:
@@ -100,42 +106,39 @@ class Swapping(Matching):
 
         What x says depends on its blanket alone; while that is the same, only what was not tried is left.
         """
-        same = (self._seen == self.adjacency).all(axis=1)
+        n, blankets = self.score.n, self.blankets(np.arange(self.score.n))
+        seen = blankets if self._seen is None else self._seen
+        same = np.array([np.array_equal(*pair) for pair in zip(seen, blankets, strict=True)], bool)
+        same &= self._seen is not None
         known, new = self._known.of(same[self._known.x]), []
         found = [swap for swap in self._left if same[swap.x]]
-        unknown = self.adjacency.copy()
-        unknown[known.x, known.y] = False
-        for each, rows in self._compared(unknown):
+        x, y = (
+            np.repeat(np.arange(n), [len(blanket) for blanket in blankets]),
+            np.concatenate([NONE, *blankets]),
+        )
+        unknown = ~np.isin(x * n + y, known.x * n + known.y)
+        for each, rows in self._compared(x[unknown], y[unknown]):
             new.append(each)
             fresh = ~same[each.x]  # others were known before a search was stopped
-            self.n_tests += int(fresh.sum()) * (self.score.n - 1)
-            found += self._promising(each.of(fresh), rows[fresh])
-        self._seen, self._known = self.adjacency.copy(), known.and_more(new)
-        self.compared = self._known
+            self.n_tests += int(fresh.sum()) * (n - 1)
+            found += self._promising(each, rows, fresh)
+        self._seen, self._known = blankets, known.and_more(new)
+        self._compared_last = self._known
         return found
 
-    def _compared(self, edges: Bools) -> Iterator[tuple[WithoutEdge, Floats]]:
-        """Compare edges with their rivals: by rows that are at hand, and by new ones."""
-        at_hand = [(x, y, row) for x, (y, row) in self._row_without.items() if edges[x, y]]
-        if at_hand:
-            x, y = np.array([each[:2] for each in at_hand]).T
-            rows = np.array([row for _, _, row in at_hand])
-            edges[x, y] = False
-            yield summed_up(self.adjacency, x, y, rows), rows
-        yield from compare(self.score, self.adjacency, edges)
+    def _compared(self, xs: Ints, ys: Ints) -> Iterator[tuple[WithoutEdge, Any]]:
+        """Compare ends of edges with their rivals: by rows that are at hand, and by new ones."""
+        raise NotImplementedError
 
-    def _promising(self, ends: WithoutEdge, rows: Floats) -> list[Swap]:
-        """Return the best swap of each of some ends, if it may be swapped and the score should rise."""
-        x, y = ends.x, ends.y
-        lost = (self.evidence[x, y] + self.evidence[y, x]) / 2
-        gains = (rows + self.evidence[:, x].T) / 2 - lost[:, None]
-        gains[self.adjacency[x] | self.closed[x]] = -np.inf
-        z = first_best(gains)
-        promised = gains[np.arange(len(x)), z]
-        return [
-            Swap(float(promised[k]), int(x[k]), int(y[k]), int(z[k]))
-            for k in np.flatnonzero((promised > TIE) & ~self.closed[x, y])
-        ]
+    def _promising(self, ends: WithoutEdge, rows: Any, which: Bools) -> list[Swap]:
+        """Return the best swap of some ends, if it may be swapped and the score should rise."""
+        raise NotImplementedError
+
+    def without_edges(self) -> WithoutEdge:
+        """Compare both ends of every edge with the variables that could come in its place."""
+        if self._compared_last is None:
+            return super().without_edges()
+        return self._compared_last
 
     def _swap(self, swap: Swap) -> list[Flip]:
         """Do a swap and the rounds that follow; take all of it back if the score has not risen."""
@@ -152,9 +155,10 @@ class Swapping(Matching):
         if self.total > before + TIE * max(1.0, abs(before)):
             return flips
         for x, y in {(flip.x, flip.y) for flip in flips}:
-            self.adjacency[x, y] = self.adjacency[y, x] = _was_adjacent(flips, x, y)
-        for v, (row, value) in self._rows_before.items():
-            self.evidence[v], self.values[v] = row, value
+            if self.is_edge(x, y) != _was_adjacent(flips, x, y):
+                self.turn(x, y)
+        for v, row in self._rows_before.items():
+            self.put_row(v, row)
             self._row_without.pop(v, None)
         self.partner, self.best = kept[:2]
         self._count_from(kept[2])
@@ -162,7 +166,7 @@ class Swapping(Matching):
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint needs beside the flips."""
-        seen = [] if self._sweeps == 0 else np.argwhere(np.triu(self._seen)).tolist()
+        seen = [[x, int(y)] for x, ys in enumerate(self._seen or ()) for y in ys if x < y]
         return {**super().saved(), "sweeps": self._sweeps, "seen": seen, "left": [[*s] for s in self._left]}
 
     def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
@@ -170,32 +174,65 @@ class Swapping(Matching):
         super().restore(flips, saved)
         self._sweeps = int(saved["sweeps"])
         if self._sweeps:
-            self._seen[:] = False
+            blankets: list[list[int]] = [[] for _ in range(self.score.n)]
             for x, y in saved["seen"]:
-                self._seen[x, y] = self._seen[y, x] = True
+                blankets[x].append(y)
+                blankets[y].append(x)
+            self._seen = [np.array(sorted(blanket), np.int64) for blanket in blankets]
             self._left = [Swap(float(g), int(x), int(y), int(z)) for g, x, y, z in saved["left"]]
 
     def flip(self, pairs: Sequence[tuple[int, int]]) -> list[Flip]:
         """Flip pairs; keep the rows of ends that get a neighbour, which tell of its rivals."""
         for x, y in [*pairs, *((y, x) for x, y in pairs)]:
             self._row_without.pop(x, None)
-            if not self.adjacency[x, y] and len(self._row_without) * self.score.n < KEPT:
-                self._row_without[x] = (y, self.evidence[x].copy())
+            if not self.is_edge(x, y) and len(self._row_without) < self.rows_to_keep:
+                self._row_without[x] = (y, self.row_of(x))
         return super().flip(pairs)
+
+    def score_rows(self, xs: Iterable[int], wanted: Mapping[int, Iterable[int]] | None = None) -> None:
+        """Score the rows of some x in the graph as it stands; remember what they were."""
+        xs = list(xs)
+        for v in xs:
+            if v not in self._rows_before:
+                self._rows_before[v] = self.row_of(v)
+        super().score_rows(xs, wanted)
+
+
+class Swapping(SwapSteps, Gains):
+    """Rounds and swaps that have begun."""
+
+    @property
+    def rows_to_keep(self) -> int:
+        """How many rows may be kept for the next sweep."""
+        return KEPT // max(self.score.n, 1)
+
+    def _compared(self, xs: Ints, ys: Ints) -> Iterator[tuple[WithoutEdge, Floats]]:
+        """Compare ends of edges with their rivals: by rows that are at hand, and by new ones."""
+        at_hand = np.array([self._row_without.get(x, (-1,))[0] for x in xs.tolist()], np.int64) == ys
+        if at_hand.any():
+            rows = np.array([self._row_without[x][1][0] for x in xs[at_hand].tolist()])
+            yield summed_up(self.adjacency, xs[at_hand], ys[at_hand], rows), rows
+        yield from compare(self.score, self.adjacency, xs[~at_hand], ys[~at_hand])
+
+    def _promising(self, ends: WithoutEdge, rows: Floats, which: Bools) -> list[Swap]:
+        """Return the best swap of some ends, if it may be swapped and the score should rise."""
+        x, y, rows = ends.x[which], ends.y[which], rows[which]
+        lost = (self.evidence[x, y] + self.evidence[y, x]) / 2
+        gains = (rows + self.evidence[:, x].T) / 2 - lost[:, None]
+        gains[self.adjacency[x] | self.closed[x]] = -np.inf
+        z = first_best(gains)
+        promised = gains[np.arange(len(x)), z]
+        return [
+            Swap(float(promised[k]), int(x[k]), int(y[k]), int(z[k]))
+            for k in np.flatnonzero((promised > TIE) & ~self.closed[x, y])
+        ]
 
     def add_to_evidence(self, more: Floats) -> None:
         """Add to the prior log odds of edges, in rows that are kept, too."""
         super().add_to_evidence(more)
-        for x, (_, row) in self._row_without.items():
+        for x, (_, (row, _)) in self._row_without.items():
             row += more[x if len(more) > 1 else 0]
             row[x] = 0.0
-
-    def score_rows(self, xs: Iterable[int]) -> None:
-        """Score the rows of some x in the graph as it stands; remember what they were."""
-        xs = list(xs)
-        for v in xs:
-            self._rows_before.setdefault(v, (self.evidence[v].copy(), float(self.values[v])))
-        super().score_rows(xs)
 
 
 def _was_adjacent(flips: list[Flip], x: int, y: int) -> bool:

@@ -1,0 +1,90 @@
+"""Rows of evidence without those that hardly matter: for searches without a matrix of all pairs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._types import Floats, Ints
+from ibmap.scores.local_score import LocalScore
+
+NUMBERS = 1 << 22  #: that dense rows may hold together
+
+
+class LikelyRow(NamedTuple):
+    """What is kept of a row of t_xy.
+
+    Attributes
+    ----------
+    ys : ndarray
+        Who is listed, in order: members, all y whose t_xy is above a floor, and those that were asked for.
+    ts : ndarray
+        t_xy of these.
+    elsewhere : float
+        Σ e^t_xy over all other y.
+    value : float
+        s_x(B).
+    """
+
+    ys: NDArray[np.int32]
+    ts: Floats
+    elsewhere: float
+    value: float
+
+    def find(self, y: int) -> float | None:
+        """Return t_xy; None if y is not listed, so that t_xy is not above the floor."""
+        at = int(self.ys.searchsorted(y))
+        return float(self.ts[at]) if at < len(self.ys) and self.ys[at] == y else None
+
+    def shifted(self, more: float, n_members: int) -> "LikelyRow":
+        """Return the row after the prior log odds of every edge have changed."""
+        value = self.value + more * n_members / 2
+        return LikelyRow(self.ys, self.ts + more, self.elsewhere * float(np.exp(more)), value)
+
+
+def likely_rows(
+    score: LocalScore,
+    xs: Sequence[int],
+    blankets: Sequence[Ints],
+    floor: float,
+    wanted: Sequence[Sequence[int] | Ints],
+) -> Iterator[LikelyRow]:
+    """Yield what is above a floor in the row of each of some x, beside members and those that are wanted.
+
+    The floor is not above zero. Rows are made some at a time, by the score itself if it can leave out the rest.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> from ibmap.engines import MemoryEngine
+    >>> from ibmap.scores import PairwiseScore
+    >>> a = np.arange(64) % 2
+    >>> engine = MemoryEngine(load({"a": a, "b": a, "c": np.arange(64) // 32}))
+    >>> (row,) = likely_rows(PairwiseScore().bind(engine, None), [0], [np.array([], int)], 0.0, [[]])
+    >>> row.ys.tolist(), row.find(2)
+    ([1], None)
+    """
+    fused: Any = getattr(score, "likely", None)
+    at_once = max(1, NUMBERS // max(score.n, 1))
+    for first in range(0, len(xs), at_once):
+        some = slice(first, first + at_once)
+        if fused is not None:
+            yield from fused(xs[some], blankets[some], floor, wanted[some])
+        else:
+            yield from from_dense(score, xs[some], blankets[some], floor, wanted[some])
+
+
+def from_dense(
+    score: LocalScore, xs: Sequence[int], blankets: Sequence[Ints], floor: float, wanted: Sequence[Any]
+) -> Iterator[LikelyRow]:
+    """Yield the same of rows that are made whole."""
+    rows = score.rows(xs, blankets)
+    for x, blanket, row, value, also in zip(xs, blankets, *rows[:2], wanted, strict=True):
+        listed = row > floor
+        listed[blanket] = True
+        listed[np.asarray(also, np.int64)] = True
+        listed[x] = False
+        ys = np.flatnonzero(listed)
+        listed[x] = True
+        yield LikelyRow(ys.astype(np.int32), row[ys], float(np.exp(row[~listed]).sum()), float(value))
