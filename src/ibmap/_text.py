@@ -35,6 +35,21 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+def in_bytes(n: float) -> str:
+    """Return a size in words.
+
+    Examples
+    --------
+    >>> in_bytes(1500), in_bytes(3 * 2**30)
+    ('1.5 KiB', '3.0 GiB')
+    """
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if n < 1024:
+            return f"{n:.0f} {unit}" if unit == "bytes" else f"{n:.1f} {unit}"
+        n /= 1024
+    return f"{n:.1f} TiB"
+
+
 def listed(words: Sequence[str]) -> str:
     """Return words in a row.
 

@@ -169,4 +169,3 @@ def test_likely_rows_are_rows_without_the_rest(n, seed, floor):
         others = [y for y in xs if y != x and y not in listed]
         assert row.elsewhere == pytest.approx(np.exp(rows.evidence[x, others]).sum(), rel=1e-9)
         assert row.value == pytest.approx(rows.values[x], rel=1e-12)
-        assert row.find(x) is None

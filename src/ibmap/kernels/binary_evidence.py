@@ -40,18 +40,21 @@ def binary_rows(
 ) -> None:
     """Fill the rows of some x: t_xy of both families, and s_x(B) of both.
 
-    With a length from which on effects are ``strong``, only members are looked at: t of others is 0. If rows
-    have no columns, only s_x(B) is wanted. ``rising`` has log Γ(a + n) - log Γ(a) for a cell, a =
+    With a length from which on effects are ``strong``, only members are looked at, and only they are written.
+    If rows have no columns, only s_x(B) is wanted. ``rising`` has log Γ(a + n) - log Γ(a) for a cell, a =
     ``prior_count``, and for the two levels of x together, a twice as large; n may be larger than there are
     entries.
     """
     packed, sets, _, _ = records_of(context)
     for q in range(xs.size):
-        for y in range(pairwise.shape[1]):
-            pairwise[q, y] = saturated[q, y] = 0.0
+        if strong == np.inf:
+            for y in range(pairwise.shape[1]):
+                pairwise[q, y] = saturated[q, y] = 0.0
         values[0, q] = values[1, q] = 0.0
         x, members = xs[q], given[given_start[q] : given_start[q + 1]]
         if packed.levels[x] != 2:  # a constant: nothing says anything about it
+            for member in members[: min(members.size, pairwise.shape[1])]:
+                pairwise[q, member] = saturated[q, member] = 0.0
             continue
         here, n_slices = slices_of(packed, sets, x, members)
         code, counts = configurations(packed, sets, here, n_slices, members)

@@ -9,9 +9,11 @@ import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
+from ibmap.engines.gpu import to_host
 from ibmap.errors import RequestError
 from ibmap.kernels.likely import HOPELESS, take_likely
 from ibmap.scores.binary import BinaryRows
+from ibmap.scores.device import DeviceRows, arrays_of, binary_rows_of, likely_of
 from ibmap.scores.families import FamilyScore, Members, members_of
 from ibmap.scores.likely import LikelyRow
 from ibmap.scores.local_score import NONE, Rows
@@ -85,7 +87,7 @@ class Adaptive:
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
         pairwise, saturated = self._families
-        self._binary = BinaryRows(engine, pairwise.precision, saturated.prior_count, n_threads)
+        self._binary = binary_rows_of(engine, pairwise.precision, saturated.prior_count, n_threads)
         return self._binary
 
     def rows(self, tables: Tables, strong: float = np.inf, n_threads: int = 1) -> Rows:
@@ -99,22 +101,21 @@ class Adaptive:
     def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the rows of the mixture; the matrices of both families are used up."""
         a, b = self._weighed(pairwise.values, saturated.values, xs)
-        cells = self.log_cells(xs, members)
+        cells, xp = self.log_cells(xs, members), arrays_of(pairwise.evidence)
         now = self._softplus_of_likely(b - a, cells)
-        ends = (
-            Rows(pairwise.evidence[members], pairwise.values),
-            Rows(saturated.evidence[members], saturated.values),
-        )
-        inside = self.of_members(*ends, xs, members)
-        then = np.subtract(saturated.evidence, pairwise.evidence, out=saturated.evidence)
-        then += (b - a)[:, None]
+        who = tuple(xp.asarray(index) for index in members)
+        main, full = (Rows(to_host(rows.evidence[who]), rows.values) for rows in (pairwise, saturated))
+        inside = self.of_members(main, full, xs, members)
+        then = xp.subtract(saturated.evidence, pairwise.evidence, out=saturated.evidence)
+        then += xp.asarray(b - a)[:, None]
         some = np.flatnonzero(cells + self._log_levels.max(initial=0.0) > self._log_rows)
         if len(some):
-            then[some] = np.where(cells[some, None] + self._log_levels > self._log_rows, HOPELESS, then[some])
+            hopeless = xp.asarray(cells[some, None] + self._log_levels > self._log_rows)
+            then[xp.asarray(some)] = xp.where(hopeless, HOPELESS, then[xp.asarray(some)])
         beyond = softplus(then)
-        beyond -= now[:, None]
+        beyond -= xp.asarray(now)[:, None]
         beyond += pairwise.evidence
-        beyond[members] = inside
+        beyond[who] = xp.asarray(inside)
         return Rows(beyond, a + now)
 
     def of_members(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Floats:
@@ -135,7 +136,9 @@ class Adaptive:
         floor: float,
         wanted: Sequence[Any],
     ) -> list[LikelyRow]:
-        """Return what is likely in rows of the mixture, of binary variables in memory; with the prior."""
+        """Return what is likely in rows of the mixture, of binary variables; with the prior."""
+        if isinstance(self._binary, DeviceRows):
+            return self._likely_on_device(self._binary, xs, blankets, prior_odds, floor, wanted)
         binary, n = cast(BinaryRows, self._binary), len(self._log_levels)
         found: list[Any] = [None] * len(xs)
         scratch, ts = np.empty((binary.n_threads, 3, n)), np.empty((binary.n_threads, n))
@@ -163,6 +166,31 @@ class Adaptive:
                 found[first + q] = LikelyRow(*listed, float(elsewhere), value)
 
         binary.pass_by(xs, blankets, np.inf, use)
+        return found
+
+    def _likely_on_device(
+        self,
+        device: DeviceRows,
+        xs: Sequence[int],
+        blankets: Sequence[Ints],
+        prior_odds: float,
+        floor: float,
+        wanted: Sequence[Any],
+    ) -> list[LikelyRow]:
+        """Return the same by arrays of a device."""
+        found: list[Any] = [None] * len(xs)
+        for some, both in device.batches(xs, blankets):
+            which = some.tolist()
+            of, given = np.array([xs[q] for q in which], np.int64), [blankets[q] for q in which]
+            rows = self.of_both(*both, of, members_of(given))
+            evidence = rows.evidence
+            evidence += prior_odds
+            values = (rows.values + prior_odds * np.array([len(blanket) for blanket in given])) / 2
+            likely = likely_of(
+                device.xp, Rows(evidence, values), of, given, [wanted[q] for q in which], floor
+            )
+            for q, row in zip(which, likely, strict=True):
+                found[q] = row
         return found
 
     def _weighed(self, pairwise: Floats, saturated: Floats, xs: Ints) -> tuple[Floats, Floats]:
@@ -203,7 +231,7 @@ def softplus(values: Floats) -> Floats:
     out += 1.0
     np.log(out, out=out)
     out += np.maximum(values, 0.0)
-    return np.asarray(out)
+    return out
 
 
 class Preference(Adaptive):

@@ -53,7 +53,7 @@ class BinaryRows:
 
         Effects of members that are longer than ``strong`` are judged by a fit without them.
         """
-        evidence = np.empty((2, len(xs), self._n))
+        evidence = (np.empty if strong == np.inf else np.zeros)((2, len(xs), self._n))
         values = self._fill(xs, blankets, strong, evidence)
         return Rows(evidence[0], values[0]), Rows(evidence[1], values[1])
 
@@ -69,6 +69,8 @@ class BinaryRows:
         use: "Callable[[int, int, Rows, Rows], None]",
     ) -> None:
         """Make rows some at a time; ``use(thread, number of the first, pairwise, saturated)`` sees them.
+
+        With ``strong`` they have members only, and anything elsewhere.
 
         They are overwritten by the next ones of the same thread.
         """

@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike
 from ibmap._types import Bools, Floats, Ints
 from ibmap.data.schema import Schema
 from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
+from ibmap.engines.gpu import to_host
 from ibmap.errors import RequestError
 from ibmap.independence import IndependenceTest
 from ibmap.independence.base import require_levels
 from ibmap.scores.binary import BinaryRows
+from ibmap.scores.device import DeviceRows
 from ibmap.scores.likely import LikelyRow, from_dense
 from ibmap.scores.local_score import NONE, LocalScore, LocalScoreBase, Rows, members_in_batches
 
@@ -30,6 +32,10 @@ STRONG = 1.0  #: length of an effect beyond which a quadratic is no longer good 
 NOTHING_SO_STRONG = 1e9  #: members are looked at, by quadratics
 MOST_LEVELS = 100  #: of a variable that there are conditionals of; one with more has no edges
 NEVER = -1e6  #: evidence for an edge of such a variable
+DEVICE_ROWS, DEVICE_NUMBERS = (
+    1 << 15,
+    1 << 26,
+)  #: rows, and numbers in whole rows, that a device makes at once
 CLOSE = 0.05  #: a smaller change of its logarithm changes nothing
 
 
@@ -157,6 +163,8 @@ class EvidenceScore(PriorScore):
         super().__init__(engine.schema.n_variables, expected_neighbours, prior)
         fast = isinstance(engine, MemoryEngine) and BinaryRows.fits(engine)
         self._binary = family.binary(cast(MemoryEngine, engine), n_threads) if fast else None
+        if isinstance(self._binary, DeviceRows):  # the more rows at once, the fewer trips to the device
+            self.likely_at_once, self.rows_at_once = DEVICE_ROWS, max(64, DEVICE_NUMBERS // self.n)
         self._threads, self._modelled = n_threads, is_modelled(engine.schema)
         self.engine, self.family = engine, family
 
@@ -207,7 +215,8 @@ class EvidenceScore(PriorScore):
         if self._binary is None:
             return self._from_tables(xs, blankets, strong)
         found = self._binary.rows(xs, blankets, strong)
-        return self.family.of_both(*found, np.asarray(xs, np.int64), members_of(blankets))
+        mixed = self.family.of_both(*found, np.asarray(xs, np.int64), members_of(blankets))
+        return Rows(to_host(mixed.evidence), mixed.values)
 
     def _from_tables(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float) -> Rows:
         """Return the rows of the family, but ``NEVER`` for edges of variables of too many levels."""

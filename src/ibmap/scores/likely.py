@@ -32,16 +32,6 @@ class LikelyRow(NamedTuple):
     elsewhere: float
     value: float
 
-    def find(self, y: int) -> float | None:
-        """Return t_xy; None if y is not listed, so that t_xy is not above the floor."""
-        at = int(self.ys.searchsorted(y))
-        return float(self.ts[at]) if at < len(self.ys) and self.ys[at] == y else None
-
-    def shifted(self, more: float, n_members: int) -> "LikelyRow":
-        """Return the row after the prior log odds of every edge have changed."""
-        value = self.value + more * n_members / 2
-        return LikelyRow(self.ys, self.ts + more, self.elsewhere * float(np.exp(more)), value)
-
 
 def likely_rows(
     score: LocalScore,
@@ -52,7 +42,7 @@ def likely_rows(
 ) -> Iterator[LikelyRow]:
     """Yield what is above a floor in the row of each of some x, beside members and those that are wanted.
 
-    The floor is not above zero. Rows are made some at a time, by the score itself if it can leave out the rest.
+    The floor is not above zero. Rows are made some at a time, by the score itself if it can leave out some.
 
     Examples
     --------
@@ -62,11 +52,11 @@ def likely_rows(
     >>> a = np.arange(64) % 2
     >>> engine = MemoryEngine(load({"a": a, "b": a, "c": np.arange(64) // 32}))
     >>> (row,) = likely_rows(PairwiseScore().bind(engine, None), [0], [np.array([], int)], 0.0, [[]])
-    >>> row.ys.tolist(), row.find(2)
-    ([1], None)
+    >>> row.ys.tolist()
+    [1]
     """
     fused: Any = getattr(score, "likely", None)
-    at_once = max(1, NUMBERS // max(score.n, 1))
+    at_once = max(getattr(score, "likely_at_once", 1), NUMBERS // max(score.n, 1))
     for first in range(0, len(xs), at_once):
         some = slice(first, first + at_once)
         if fused is not None:

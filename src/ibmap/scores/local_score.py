@@ -178,11 +178,12 @@ def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], *, refit
     """Ask for many rows, some at a time; ``refitted`` where the score can do without approximations."""
     xs = list(xs)
     rows = score.refitted if refitted and hasattr(score, "refitted") else score.rows
-    if len(xs) <= ROWS_AT_ONCE:
+    at_once = getattr(score, "rows_at_once", ROWS_AT_ONCE)
+    if len(xs) <= at_once:
         return rows(xs, blankets)  # type: ignore[no-any-return]
     parts = [
-        rows(xs[first : first + ROWS_AT_ONCE], blankets[first : first + ROWS_AT_ONCE])
-        for first in range(0, len(xs), ROWS_AT_ONCE)
+        rows(xs[first : first + at_once], blankets[first : first + at_once])
+        for first in range(0, len(xs), at_once)
     ]
     evidence = np.concatenate([np.empty((0, score.n)), *(part.evidence for part in parts)])
     return Rows(evidence, np.concatenate([np.empty(0), *(part.values for part in parts)]))

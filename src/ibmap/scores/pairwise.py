@@ -10,6 +10,7 @@ from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.engines.tables import Answered
 from ibmap.kernels.conditionals import loglinear_row
 from ibmap.scores.binary import VAGUE, BinaryRows
+from ibmap.scores.device import binary_rows_of
 from ibmap.scores.families import MOST_LEVELS, FamilyScore, Members
 from ibmap.scores.large_model import LargeModel
 from ibmap.scores.local_score import Rows
@@ -61,7 +62,7 @@ class Pairwise:
 
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
-        return BinaryRows(engine, self.precision, 0.5, n_threads)
+        return binary_rows_of(engine, self.precision, 0.5, n_threads)
 
     def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the pairwise rows."""

@@ -10,6 +10,7 @@ from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.kernels.bayes_model import rising_of
 from ibmap.kernels.splitting import evidence_of_tables
 from ibmap.scores.binary import TABULATED, BinaryRows
+from ibmap.scores.device import binary_rows_of
 from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.local_score import Rows, spread_rows
 from ibmap.scores.rising import rising_tables
@@ -77,7 +78,7 @@ class Saturated:
 
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
-        return BinaryRows(engine, 4.0, self.prior_count, n_threads)
+        return binary_rows_of(engine, 4.0, self.prior_count, n_threads)
 
     def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the saturated rows."""

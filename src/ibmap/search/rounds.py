@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ibmap.scores import LocalScore
 from ibmap.search.gains import AnyGains, Gains
 from ibmap.search.running import TIE, Flip, Pairs, require_additive
@@ -41,11 +43,9 @@ class RoundSteps(AnyGains):
         """Do rounds until there are ``limit`` flips; a round is never cut in two."""
         flips: list[Flip] = []
         while len(flips) < limit and not self.finished:
-            pairs = [
-                (x, int(y))
-                for x, y in enumerate(self.partner)
-                if x < y and self.best[x] > TIE and self.partner[y] == x
-            ]
+            x = np.flatnonzero(self.best > TIE)
+            x = x[(self.partner[self.partner[x]] == x) & (x < self.partner[x])]
+            pairs = list(zip(x.tolist(), self.partner[x].tolist(), strict=True))
             self.finished = not (pairs or self.revise())
             self._count(pairs)
             flips += self.flip(pairs)

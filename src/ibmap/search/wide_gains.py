@@ -3,9 +3,13 @@
 Only a pair whose evidence is above zero at one end can gain. So of every row those above a floor are kept,
 with the sum of the rest. Where one end is above zero and the other is not listed, it is not above the floor;
 if the pair could still gain, the other end is scored.
+
+Rows are kept as they would be with the prior of edges that the search began with: when it changes, ``risen``
+does, and no row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,24 @@ from ibmap.search.wide import flipped
 
 LISTED = -6.0  #: evidence above which a pair is listed: a posterior of 1 in 400
 HIGHEST = -4.6  #: what a prior may raise that to, as rivals of probability 0.01 must be listed
+MANY = 8  #: if one variable in so many is to choose again, all do, at once
+
+
+class Kept(NamedTuple):
+    """A row, with the prior of edges that the search began with."""
+
+    ys: NDArray[np.int32]  #: who is listed, in order
+    ts: Floats  #: t_xy of these
+    elsewhere: float  #: Σ e^t_xy over all others
+    value: float  #: s_x(B), with the prior as it stands
+
+    def find(self, y: int) -> float | None:
+        """Return t_xy; None if y is not listed."""
+        at = int(self.ys.searchsorted(y))
+        return float(self.ts[at]) if at < len(self.ys) and self.ys[at] == y else None
+
+
+NOTHING = Kept(np.empty(0, np.int32), np.empty(0), 0.0, 0.0)
 
 
 class WideGains(AnyGains):
@@ -31,16 +53,17 @@ class WideGains(AnyGains):
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         n = score.n
-        self.score, self.finished, self.floor = score, False, LISTED
+        self.score, self.finished, self.risen = score, False, 0.0
         self._locked = {ordered(*pair) for pair in locked}
         self.closed = self._locked.copy()  # pairs that may not be flipped
-        self._members: dict[int, Ints] = {}
+        self._adjacent: list[set[int]] = [set() for _ in range(n)]
+        self._rows, self.values = [NOTHING] * n, np.zeros(n)
+        self._evidence: list[dict[int, float]] = [{} for _ in range(n)]  # t_xy > 0, and others if asked for
+        self._met: list[set[int]] = [set() for _ in range(n)]  # of x: the y with t_yx > 0
+        self.n_tests = n * (n - 1)
+        self.partner, self.best = np.full(n, n), np.full(n, -np.inf)
         for x, y in dict.fromkeys(ordered(*pair) for pair in edges):
             self.turn(x, y)
-        self._rows: list[LikelyRow] = [LikelyRow(NONE.astype(np.int32), np.empty(0), 0.0, 0.0)] * n
-        self._met: dict[int, set[int]] = {}  # of x: the y with t_yx > 0
-        self.n_tests = n * (n - 1)
-        self.partner, self.best = np.zeros(n, np.int64), np.full(n, -np.inf)
         self.score_rows(range(n))
         self.choose(range(n))
 
@@ -48,7 +71,7 @@ class WideGains(AnyGains):
 
     def blanket(self, x: int) -> Ints:
         """Neighbours of x in the graph as it stands."""
-        return self._members.get(x, NONE)
+        return np.array(sorted(self._adjacent[x]), np.int64) if self._adjacent[x] else NONE
 
     def blankets(self, xs: Ints) -> list[Ints]:
         """Neighbours of some x."""
@@ -57,23 +80,22 @@ class WideGains(AnyGains):
     @property
     def pairs(self) -> Ints:
         """The edges as they stand, (x, y), x < y, in order."""
-        found = sorted((x, y) for x, ys in self._members.items() for y in ys.tolist() if x < y)
+        found = [(x, y) for x, ys in enumerate(self._adjacent) for y in sorted(ys) if x < y]
         return np.array(found, np.int64).reshape(-1, 2)
 
     @property
     def total(self) -> float:
         """The score of the graph as it stands."""
-        return float(np.sum([row.value for row in self._rows]))
+        return float(self.values.sum())
 
     def is_edge(self, x: int, y: int) -> bool:
         """Whether two variables are adjacent."""
-        members = self.blanket(x)
-        at = int(members.searchsorted(y))
-        return at < len(members) and bool(members[at] == y)
+        return y in self._adjacent[x]
 
     def turn(self, x: int, y: int) -> None:
         """Flip a pair, and score nothing."""
-        self._members[x], self._members[y] = flipped(self.blanket(x), y), flipped(self.blanket(y), x)
+        self._adjacent[x] ^= {y}
+        self._adjacent[y] ^= {x}
 
     def close(self, pairs: Pairs) -> None:
         """Let pairs not be flipped any more."""
@@ -85,75 +107,139 @@ class WideGains(AnyGains):
 
     # Rows
 
+    @property
+    def floor(self) -> float:
+        """Evidence that is not listed is not above it."""
+        return LISTED + self.risen
+
     def evidence_of(self, xs: Ints, ys: Ints) -> Floats:
-        """Return t_xy of some pairs that are listed."""
-        found = [self._rows[x].find(y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
-        return np.array([np.nan if t is None else t for t in found])
+        """Return t_xy of some pairs; NaN if it is not listed."""
+        found = [self._find(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
+        return np.array([np.nan if t is None else t for t in found], float)
+
+    def _find(self, x: int, y: int) -> float | None:
+        """Return t_xy; None if it is not listed, and so not above the floor."""
+        t = self._evidence[x].get(y)
+        if t is None:
+            t = self._rows[x].find(y)
+            if t is None:
+                return None
+            self._evidence[x][y] = t
+        return t + self.risen
 
     def score_rows(self, xs: Iterable[int], wanted: Mapping[int, Iterable[int]] | None = None) -> None:
-        """Score the rows of some x in the graph as it stands."""
+        """Score the rows of some x in the graph as it stands; ``wanted`` ys must be known in them."""
         xs = list(dict.fromkeys(xs))
-        also = [self._wanted(x, () if wanted is None else wanted.get(x, ())) for x in xs]
+        also = [[*self._met[x], *(() if wanted is None else wanted.get(x, ()))] for x in xs]
         blankets = [self.blanket(x) for x in xs]
         for x, row in zip(xs, likely_rows(self.score, xs, blankets, self.floor, also), strict=True):
-            self.put_row(x, row)
+            self.put_row(x, self._kept(row))
 
-    def row_of(self, x: int) -> LikelyRow:
+    def _kept(self, row: LikelyRow) -> Kept:
+        """Return a row as it is kept."""
+        if self.risen == 0.0:
+            return Kept(*row)
+        return Kept(row.ys, row.ts - self.risen, row.elsewhere * float(np.exp(-self.risen)), row.value)
+
+    def row_of(self, x: int) -> Kept:
         """Return the row of x as it stands."""
         return self._rows[x]
 
-    def put_row(self, x: int, row: LikelyRow) -> None:
+    def put_row(self, x: int, row: Kept) -> None:
         """Make a row the current one, and let those whom it likes know."""
         for y in self._liked(x):
             self._met[y].discard(x)
-        self._rows[x] = row
-        for y in self._liked(x):
-            self._met.setdefault(y, set()).add(x)
+        self._rows[x], self.values[x] = row, row.value
+        liked = row.ts > -self.risen
+        self._evidence[x] = dict(zip(row.ys[liked].tolist(), row.ts[liked].tolist(), strict=True))
+        for y in self._evidence[x]:
+            self._met[y].add(x)
 
     def _liked(self, x: int) -> list[int]:
         """Return the y with t_xy > 0."""
-        row = self._rows[x]
-        return row.ys[row.ts > 0].tolist()  # type: ignore[no-any-return]
-
-    def _wanted(self, x: int, more: Iterable[int] = ()) -> list[int]:
-        """Return whom the row of x must list, beside members: those who like x."""
-        return [*self._met.get(x, ()), *more]
+        return [y for y, t in self._evidence[x].items() if t > -self.risen]
 
     # Gains
 
     def gain(self, x: int, y: int) -> float:
         """What flipping one pair would gain, if both ends list it; else more than it would gain."""
-        one, other = self._rows[x].find(y), self._rows[y].find(x)
+        one, other = self._find(x, y), self._find(y, x)
         mean = ((self.floor if one is None else one) + (self.floor if other is None else other)) / 2
-        return -mean if self.is_edge(x, y) else mean
+        return -mean if y in self._adjacent[x] else mean
 
     def candidates(self, x: int) -> set[int]:
         """Return all y for which flipping (x, y) could gain: one end is for an edge, or there is one."""
-        return {*self._liked(x), *self._met.get(x, ()), *self.blanket(x).tolist()}
+        return self._met[x].union(self._liked(x), self._adjacent[x])
 
     def choose(self, xs: Iterable[int]) -> None:
         """Find with whom flipping gains most, for some x."""
         xs = list(xs)
-        gains = [self._gains(x) for x in xs]
-        hopeful = [(x, y) for x, (ys, found) in zip(xs, gains, strict=True) for y in ys[found > TIE].tolist()]
+        if MANY * len(xs) > self.score.n:
+            self._choose_all()
+            return
+        every = [self._gains(x) for x in xs]
+        hopeful = [(x, y) for x, gains in zip(xs, every, strict=True) for y, gain in gains if gain > TIE]
         if self.make_known([*hopeful, *((y, x) for x, y in hopeful)]):
-            gains = [self._gains(x) for x in xs]
-        for x, (ys, found) in zip(xs, gains, strict=True):
-            best = float(found.max(initial=-np.inf))
-            tied = found >= best - TIE * max(1.0, abs(best))
-            self.best[x], self.partner[x] = best, ys[tied].min(initial=self.score.n)
+            every = [self._gains(x) for x in xs]
+        for x, gains in zip(xs, every, strict=True):
+            best = max((gain for _, gain in gains), default=-np.inf)
+            bar = best - TIE * max(1.0, abs(best))
+            self.best[x] = best
+            self.partner[x] = min((y for y, gain in gains if gain >= bar), default=self.score.n)
 
-    def _gains(self, x: int) -> tuple[Ints, Floats]:
+    def _gains(self, x: int) -> list[tuple[int, float]]:
         """Return with whom x could flip, and what that gains at most."""
-        ys = [y for y in self.candidates(x) if not self.closed or ordered(x, y) not in self.closed]
-        return np.array(ys, np.int64), np.array([self.gain(x, y) for y in ys])
+        ys = self.candidates(x)
+        if self.closed:
+            ys = {y for y in ys if ordered(x, y) not in self.closed}
+        return [(y, self.gain(x, y)) for y in ys]
+
+    def _choose_all(self) -> None:
+        """Find with whom flipping gains most, for all x."""
+        n, (x, y, ts) = self.score.n, self._listed()
+        listed, edges, liked = x * n + y, self._keys(self.pairs), ts > 0
+        both = np.concatenate([listed[liked], (y * n + x)[liked], edges])
+        keys = np.setdiff1d(both, self._keys(np.array(sorted(self.closed), np.int64).reshape(-1, 2)))
+        x, y = keys // n, keys % n
+        ends = looked_up(listed, ts, keys), looked_up(listed, ts, y * n + x)
+        mean = sum(np.where(np.isnan(end), self.floor, end) for end in ends) / 2
+        gains = np.where(np.isin(keys, edges), -mean, mean)
+        unknown = [np.isnan(end) & (gains > TIE) for end in ends]
+        if unknown[0].any() or unknown[1].any():
+            pairs = (
+                *zip(x[unknown[0]], y[unknown[0]], strict=True),
+                *zip(y[unknown[1]], x[unknown[1]], strict=True),
+            )
+            self.make_known([(int(one), int(other)) for one, other in pairs])
+            self._choose_all()
+            return
+        self.best[:], self.partner[:] = -np.inf, n
+        np.maximum.at(self.best, x, gains)
+        bar = self.best - TIE * np.maximum(1.0, np.abs(self.best))
+        tied = gains >= bar[x]
+        np.minimum.at(self.partner, x[tied], y[tied])
+
+    def _listed(self) -> tuple[Ints, Ints, Floats]:
+        """Return all that rows list: x, y and t_xy, in order."""
+        x = np.repeat(np.arange(len(self._rows)), [len(row.ys) for row in self._rows])
+        y = np.concatenate([NONE, *(row.ys for row in self._rows)])
+        return (
+            x,
+            y.astype(np.int64),
+            np.concatenate([np.empty(0), *(row.ts for row in self._rows)]) + self.risen,
+        )
+
+    def _keys(self, pairs: Ints) -> Ints:
+        """Return pairs as numbers, both ways."""
+        n = self.score.n
+        return np.concatenate([pairs[:, 0] * n + pairs[:, 1], pairs[:, 1] * n + pairs[:, 0]])
 
     def make_known(self, ends: Iterable[tuple[int, int]]) -> bool:
         """Score each x that does not list some y, so that it does; tell whether there were any."""
         unknown: dict[int, set[int]] = {}
         for x, y in ends:
-            if self._rows[x].find(y) is None:
-                unknown.setdefault(x, set()).add(y)
+            if self._find(x, y) is None:
+                unknown.setdefault(x, set(self._rows[x].ys.tolist())).add(y)
         self.score_rows(unknown, unknown)
         return bool(unknown)
 
@@ -169,69 +255,84 @@ class WideGains(AnyGains):
 
     def posterior_degree(self) -> float:
         """Return the mean posterior number of neighbours; ends that are not listed count as the floor."""
-        n, rows = self.score.n, self._rows
-        owner = np.repeat(np.arange(n), [len(row.ys) for row in rows])
-        ys, ts = (np.concatenate([np.empty(0), *column]) for column in list(zip(*rows, strict=True))[:2])
-        other, own = ys.astype(np.int64) * n + owner, owner * n + ys.astype(np.int64)
-        at = np.minimum(own.searchsorted(other), max(len(own) - 1, 0))
-        odds = (ts + np.where(own[at] == other, ts[at], self.floor)) / 2
+        n, (x, y, ts) = self.score.n, self._listed()
+        others = looked_up(x * n + y, ts, y * n + x)
+        odds = (ts + np.where(np.isnan(others), self.floor, others)) / 2
         listed = (1 / (1 + np.exp(-np.clip(odds, -700, 700)))).sum()
-        return float(listed + sum(row.elsewhere for row in rows)) / max(n, 1)
+        elsewhere = sum(row.elsewhere for row in self._rows) * np.exp(self.risen)
+        return float(listed + elsewhere) / max(n, 1)
 
     def add_to_evidence(self, more: Floats) -> None:
         """Add to the prior log odds of all edges."""
-        self.floor += float(more[0, 0])
+        shift = float(more[0, 0])
+        self.risen += shift
         if self.floor > HIGHEST:
-            self.floor = LISTED
+            self.risen = 0.0
+            self._met, self._evidence = ([set() for _ in self._met], [{} for _ in self._met])
             self.score_rows(range(self.score.n))
             return
-        for x, row in enumerate(self._rows):
-            self.put_row(x, row.shifted(float(more[0, 0]), len(self.blanket(x))))
+        self.values += shift * np.array([len(members) for members in self._adjacent]) / 2
+        x, y, ts = self._listed()
+        changed = (ts > 0) != (ts > shift)
+        for v, w, t in zip(x[changed].tolist(), y[changed].tolist(), ts[changed].tolist(), strict=True):
+            self._met[w] ^= {v}
+            self._evidence[v][w] = t - self.risen
+        values = self.values.tolist()
+        self._rows = [row._replace(value=value) for row, value in zip(self._rows, values, strict=True)]
 
     # Rivals
 
     def log_sums(self) -> Floats:
         """Return log(1 + Σ_z e^{S_z}) over the variables outside the blanket of every x."""
-        return np.array([log_sum(self._outside(x, row)[1], row) for x, row in enumerate(self._rows)])
-
-    def _outside(self, x: int, row: LikelyRow) -> tuple[NDArray[np.int32], Floats]:
-        """Return who is listed outside the blanket of x, with their evidence."""
-        outside = ~np.isin(row.ys, self.blanket(x))
-        return row.ys[outside], row.ts[outside]
+        return self.sums_without(range(self.score.n), range(self.score.n), self._rows).log_sum
 
     def without_edges(self) -> WithoutEdge:
         """Compare both ends of every edge with the variables that could come in its place."""
         ends = [(x, y) for pair in self.pairs.tolist() for x, y in (pair, pair[::-1])]
-        found = [
-            self.sum_without(x, y, row) for (x, y), row in zip(ends, self.rows_without(ends), strict=True)
-        ]
-        return NOBODY.and_more([as_ends(found)])
+        found = self.sums_without(*columns_of(ends), list(self.rows_without(ends)))
+        return NOBODY.and_more([found])
 
-    def rows_without(self, ends: Sequence[tuple[int, int]]) -> Iterable[LikelyRow]:
-        """Yield the row of each x without its neighbour y."""
+    def rows_without(self, ends: Sequence[tuple[int, int]]) -> Iterable[Kept]:
+        """Yield the row of each x without its neighbour y, whom it lists."""
         xs = [x for x, _ in ends]
         blankets = [flipped(self.blanket(x), y) for x, y in ends]
-        return likely_rows(
-            self.score, xs, blankets, self.floor, [[*self._wanted(x), *self.blanket(x).tolist()] for x in xs]
-        )
+        wanted = [[*self._met[x], *self._adjacent[x]] for x in xs]
+        return map(self._kept, likely_rows(self.score, xs, blankets, self.floor, wanted))
 
-    def sum_without(self, x: int, y: int, row: LikelyRow) -> tuple[int, int, float, int, float]:
-        """Return what there is to know about an end, in the order of the fields of ``WithoutEdge``."""
-        ys, ts = self._outside(x, row)
-        if not len(ys):
-            return x, y, log_sum(ts, row), -1, -np.inf
-        k = int(np.argmax(ts))
-        return x, y, log_sum(np.delete(ts, k), row), int(ys[k]), float(ts[k])
+    def sums_without(self, xs: Sequence[int], ys: Sequence[int], rows: Sequence[Kept]) -> WithoutEdge:
+        """Sum up rows of some x, each without a neighbour y, over the variables outside its blanket."""
+        n, each = self.score.n, np.arange(len(rows))
+        with np.errstate(divide="ignore"):
+            rest = np.log1p(np.array([row.elsewhere for row in rows]) * np.exp(self.risen))
+        owner = np.repeat(each, [len(row.ys) for row in rows])
+        who = np.concatenate([NONE, *(row.ys for row in rows)]).astype(np.int64)
+        ts = np.concatenate([np.empty(0), *(row.ts for row in rows)]) + self.risen
+        members = [self._adjacent[x] for x in xs]
+        inside = np.repeat(each, [len(some) for some in members]) * n
+        inside += np.array([y for some in members for y in some], np.int64)
+        outside = ~np.isin(owner * n + who, inside)
+        owner, who, ts = owner[outside], who[outside], ts[outside]
+        best = np.full(len(rows), -np.inf)
+        np.maximum.at(best, owner, ts)
+        rival = np.full(len(rows), n)
+        strongest = ts == best[owner]
+        np.minimum.at(rival, owner[strongest], who[strongest])
+        others = who != rival[owner]
+        top = rest.copy()
+        np.maximum.at(top, owner[others], ts[others])
+        sums = np.exp(rest - top) + np.bincount(
+            owner[others], np.exp(ts[others] - top[owner[others]]), minlength=len(rows)
+        )
+        rival[rival == n] = -1
+        return WithoutEdge(np.array(xs, np.int64), np.array(ys, np.int64), top + np.log(sums), rival, best)
 
     # What is left
 
     def listed(self, wanted: int) -> tuple[Ints, Floats, Ints, Floats]:
         """Return the edges with σ_xy and σ_yx, and so the pairs without one that look most like edges."""
-        near = {ordered(x, y) for x in range(self.score.n) for y in self.candidates(x)}
-        edges = self.pairs
-        near -= {(x, y) for x, y in edges.tolist()}
-        self.make_known([*near, *((y, x) for x, y in near)])
-        best = sorted(near, key=lambda pair: (-self.gain(*pair), pair))[:wanted]
+        near = {ordered(x, y) for x in range(self.score.n) for y in self.candidates(x) - self._adjacent[x]}
+        edges, best = self.pairs, sorted(near, key=lambda pair: (-self.gain(*pair), pair))[:wanted]
+        self.make_known([*best, *((y, x) for x, y in best)])
         absent = np.array(best, np.int64).reshape(-1, 2)
         return edges, self._sigma(edges, 1.0), absent, self._sigma(absent, -1.0)
 
@@ -245,10 +346,18 @@ def is_wide(score: LocalScore) -> bool:
     return score.n > climb.MATRIX and len(getattr(score, "prior_odds", ((0.0,),))) == 1
 
 
-def log_sum(ts: Floats, row: LikelyRow) -> float:
-    """Return log(1 + Σ e^t) over some that a row lists, and all that it does not."""
-    top = float(ts.max(initial=0.0))
-    return float(top + np.log(np.exp(-top) * (1.0 + row.elsewhere) + np.exp(ts - top).sum()))
+def looked_up(keys: Ints, values: Floats, wanted: Ints) -> Floats:
+    """Return the values of wanted keys among sorted ones; NaN where there is none.
+
+    Examples
+    --------
+    >>> looked_up(np.array([2, 5]), np.array([0.5, 0.25]), np.array([5, 3]))
+    array([0.25,  nan])
+    """
+    if not len(keys):
+        return np.full(len(wanted), np.nan)
+    at = np.minimum(keys.searchsorted(wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, values[at], np.nan)
 
 
 def ordered(x: int, y: int) -> tuple[int, int]:
@@ -256,8 +365,6 @@ def ordered(x: int, y: int) -> tuple[int, int]:
     return (x, y) if x < y else (y, x)
 
 
-def as_ends(found: Sequence[tuple[int, int, float, int, float]]) -> WithoutEdge:
-    """Return what is known about ends of edges as arrays."""
-    kinds = (np.int64, np.int64, float, np.int64, float)
-    columns = zip(*found, strict=True) if found else [()] * len(kinds)
-    return WithoutEdge(*(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)))
+def columns_of(ends: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Return pairs as two lists."""
+    return [x for x, _ in ends], [y for _, y in ends]

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
-from ibmap.scores.likely import LikelyRow
 from ibmap.search.rivals import WithoutEdge
 from ibmap.search.running import TIE
 from ibmap.search.swaps import MANY, Swap, SwapSteps
-from ibmap.search.wide_gains import WideGains, as_ends, ordered
+from ibmap.search.wide_gains import Kept, WideGains, columns_of, ordered
 
 
 class WideSwapping(SwapSteps, WideGains):
@@ -17,60 +16,58 @@ class WideSwapping(SwapSteps, WideGains):
 
     rows_to_keep = MANY
 
-    def _compared(self, xs: Ints, ys: Ints) -> Iterator[tuple[WithoutEdge, list[LikelyRow]]]:
+    def _compared(self, xs: Ints, ys: Ints) -> Iterator[tuple[WithoutEdge, list[Kept]]]:
         """Compare ends of edges with their rivals: by rows that are at hand, and by new ones."""
         ends = list(zip(xs.tolist(), ys.tolist(), strict=True))
         at_hand = [(x, y) for x, y in ends if self._row_without.get(x, (-1,))[0] == y and self._is_whole(x)]
         new = sorted({*ends}.difference(at_hand))
-        rows = [self._row_without[x][1] for x, _ in at_hand]
-        for some, found in ((at_hand, rows), (new, self.rows_without(new))):
-            kept = list(found)
-            yield as_ends([self.sum_without(*end, row) for end, row in zip(some, kept, strict=True)]), kept
+        yield self._summed(at_hand, [self._row_without[x][1] for x, _ in at_hand])
+        yield self._summed(new, list(self.rows_without(new)))
+
+    def _summed(self, ends: Sequence[tuple[int, int]], rows: list[Kept]) -> tuple[WithoutEdge, list[Kept]]:
+        """Return what is known about ends of edges, and the rows that tell."""
+        return self.sums_without(*columns_of(ends), rows), rows
 
     def _is_whole(self, x: int) -> bool:
         """Whether the row that is kept of x has all that could come in the place of a neighbour."""
-        row: LikelyRow = self._row_without[x][1]
-        return all(row.find(z) is not None for z in self._met.get(x, ()))
+        row: Kept = self._row_without[x][1]
+        return all(row.find(z) is not None for z in self._met[x])
 
-    def _promising(self, ends: WithoutEdge, rows: Sequence[LikelyRow], which: Bools) -> list[Swap]:
+    def _promising(self, ends: WithoutEdge, rows: Sequence[Kept], which: Bools) -> list[Swap]:
         """Return the best swap of some ends, if it may be swapped and the score should rise."""
         every = list(zip(ends.x.tolist(), ends.y.tolist(), rows, strict=True))
-        some = [every[k] for k in np.flatnonzero(which)]
-        self.make_known([(z, x) for x, y, row in some for z in self._hopeful(x, y, row)])
-        return [swap for x, y, row in some if (swap := self._best_swap(x, y, row)) is not None]
+        some = [(every[k], self._promises(*every[k])) for k in np.flatnonzero(which)]
+        some = [(end, promises) for end, promises in some if promises]
+        self.make_known([(z, end[0]) for end, promises in some for z in promises])
+        swaps = [self._best_swap(*end[:2], self._promises(*end)) for end, _ in some]
+        return [swap for swap in swaps if swap is not None]
 
-    def _hopeful(self, x: int, y: int, row: LikelyRow) -> list[int]:
-        """Return the z that could come in the place of y, by what is known of both ends."""
-        zs, gains = self._promises(x, y, row)
-        return zs[gains > TIE].tolist()  # type: ignore[no-any-return]
-
-    def _promises(self, x: int, y: int, row: LikelyRow) -> tuple[Ints, Floats]:
+    def _promises(self, x: int, y: int, row: Kept) -> dict[int, float]:
         """Return who could come in the place of y, and by how much the score should rise at most.
 
         At rest the score would miss the edge, so one end at least must be for its rival.
         """
-        likely = {*row.ys[row.ts > 0].tolist(), *self._met.get(x, ())}
-        zs = np.array(sorted(likely.difference(self.blanket(x).tolist())), np.int64)
-        zs = zs[[ordered(x, z) not in self.closed for z in zs.tolist()]] if self.closed else zs
-        lost = -self.gain(x, y)
-        seen = [(row.find(z), self._rows[z].find(x)) for z in zs.tolist()]
-        means = [sum(self.floor if t is None else t for t in both) / 2 for both in seen]
-        return zs, np.array(means) - lost
+        likely = self._met[x].union(row.ys[row.ts > -self.risen].tolist()) - self._adjacent[x]
+        found = {}
+        for z in likely if likely else ():
+            own, other = row.find(z), self._find(z, x)
+            ends = self.floor if own is None else own + self.risen, self.floor if other is None else other
+            promised = sum(ends) / 2 + self.gain(x, y)
+            if promised > TIE and not (self.closed and ordered(x, z) in self.closed):
+                found[z] = promised
+        return found
 
-    def _best_swap(self, x: int, y: int, row: LikelyRow) -> Swap | None:
+    def _best_swap(self, x: int, y: int, promises: dict[int, float]) -> Swap | None:
         """Return the best swap of an end, if it may be swapped and the score should rise."""
-        zs, gains = self._promises(x, y, row)
-        best = float(gains.max(initial=-np.inf))
+        best = max(promises.values(), default=-np.inf)
         if best <= TIE or ordered(x, y) in self.closed:
             return None
-        z = int(zs[gains >= best - TIE * max(1.0, abs(best))][0])
-        return Swap(best, x, y, z)
+        bar = best - TIE * max(1.0, abs(best))
+        return Swap(best, x, y, min(z for z, promised in promises.items() if promised >= bar))
 
     def add_to_evidence(self, more: Floats) -> None:
-        """Add to the prior log odds of edges, in rows that are kept, too."""
-        floor = self.floor
+        """Add to the prior log odds of edges."""
+        risen = self.risen
         super().add_to_evidence(more)
-        shift = float(more[0, 0])
-        same = self.floor == floor + shift  # else all rows were scored again, down to another floor
-        kept = self._row_without if same else {}
-        self._row_without = {x: (y, row.shifted(shift, 0)) for x, (y, row) in kept.items()}
+        if self.risen != risen + float(more[0, 0]):  # all rows were scored again, down to another floor
+            self._row_without = {}

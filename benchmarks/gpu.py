@@ -1,0 +1,86 @@
+"""The recommended learner on a GPU and on two cores: from a packed table to the graph.
+
+``python benchmarks/gpu.py OUT.csv --variables 1000 5000`` needs CuPy and a GPU; ``--most-on-cpu`` is the number of
+variables up to which two cores learn the same tables. Kernels are compiled before the clock starts.
+"""
+
+import argparse
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from ibmap.data import CategoricalData
+from ibmap.engines import MemoryEngine
+from ibmap.engines.gpu import GpuEngine
+from ibmap.engines.packing import packed_data
+from ibmap.learners import evidence_map
+from ibmap.results.learned import Learned
+from ibmap.search import climb
+
+NOISE = (0.0, 0.3, 0.45, 0.6)  # how often a copy is redrawn
+ROWS = 1000
+
+
+def groups_of_four(n: int, rows: int = ROWS, seed: int = 0) -> CategoricalData:
+    """A fair coin and three noisy copies of it, again and again."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, (n, rows), dtype=np.int8)
+    for x in range(n):
+        if x % 4:
+            kept = rng.random(rows) > NOISE[x % 4]
+            codes[x] = np.where(kept, codes[x - x % 4], codes[x])
+    return packed_data(CategoricalData(codes, tuple(f"x{j}" for j in range(n)), ((0, 1),) * n))
+
+
+def learn(data: CategoricalData, engine: Callable[[CategoricalData], MemoryEngine]) -> tuple[Learned, float]:
+    """Learn, and tell how long it took."""
+    began = perf_counter()
+    learned = evidence_map(data, engine=engine, n_jobs=2)
+    return learned, perf_counter() - began
+
+
+def errors(learned: Learned) -> int:
+    """Edges that are missing, or too many."""
+    n = learned.graph.n_variables
+    true = {(x - x % 4, x) for x in range(n) if x % 4}
+    return len(true ^ {(int(x), int(y)) for x, y in learned.graph.pairs})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--variables", type=int, nargs="+", default=[1000, 5000, 20_000, 100_000])
+    parser.add_argument("--most-on-cpu", type=int, default=20_000)
+    parser.add_argument("--arrays", default="cupy", help="numpy runs the same code without a GPU")
+    arguments = parser.parse_args()
+
+    def on_gpu(data: CategoricalData) -> GpuEngine:
+        return GpuEngine(data, arguments.arrays)
+
+    matrix = climb.MATRIX
+    for climb.MATRIX in (10, matrix):  # both ways to search are compiled
+        for engine in (on_gpu, MemoryEngine):
+            learn(groups_of_four(200), engine)
+    found = []
+    for n in arguments.variables:
+        data = groups_of_four(n)
+        learned, gpu_s = learn(data, on_gpu)
+        row = {"variables": n, "rows": ROWS, "edges": learned.graph.n_edges, "errors": errors(learned)}
+        row |= {"gpu_s": round(gpu_s, 2), "two_cores_s": "", "speed_up": "", "same_graph": ""}
+        if n <= arguments.most_on_cpu:
+            other, cpu_s = learn(data, MemoryEngine)
+            row |= {"two_cores_s": round(cpu_s, 2), "speed_up": round(cpu_s / gpu_s, 1)}
+            row["same_graph"] = other.graph == learned.graph
+        print(row, flush=True)
+        found.append(row)
+        with arguments.out.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(row))
+            writer.writeheader()
+            writer.writerows(found)
+
+
+if __name__ == "__main__":
+    main()

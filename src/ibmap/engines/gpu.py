@@ -1,0 +1,96 @@
+"""The engine for a table that a GPU holds, too: rows of evidence are made there, all else in memory."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ibmap._libraries import library
+from ibmap._text import in_bytes
+from ibmap.data import CategoricalData
+from ibmap.engines.memory import MemoryEngine
+from ibmap.errors import DataWarning, EngineError, RequestError
+
+MOST_ROWS = 1 << 24  #: up to which numbers of 32 bits count without rounding
+OF_MEMORY = 0.5  #: share of the free memory of a GPU that the table may take
+IN_TESTS = 1 << 26  #: bytes to work with where NumPy stands in for a GPU
+
+
+class GpuEngine(MemoryEngine):
+    """Count in memory, and make rows of evidence of binary variables on a GPU.
+
+    Tables with more levels or missing values are counted in memory alone, with a warning: the answers are the
+    same.
+
+    Parameters
+    ----------
+    data : CategoricalData
+        The table.
+    arrays : str
+        The library that has the arrays; "numpy" runs the same code without a GPU.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> GpuEngine(load({"a": [0, 1], "b": [1, 0]}), "numpy").columns.shape
+    (2, 2)
+    """
+
+    def __init__(self, data: CategoricalData, arrays: str = "cupy") -> None:
+        super().__init__(data)
+        self.arrays: Any = cupy_with_a_device() if arrays == "cupy" else library(arrays)
+        regular = not self.packed.irregular.size and bool((self.packed.levels <= 2).all())
+        self.columns: Any = None  #: (variables, rows) on the GPU: where each variable has its second level
+        if not regular or data.n_rows >= MOST_ROWS:
+            why = "it has" if not regular else f"with {data.n_rows:,} rows it is too long for"
+            what = " variables of more than two levels, or missing values" if not regular else " one GPU"
+            warnings.warn(
+                f"this table is counted in memory, not on the GPU: {why}{what}", DataWarning, stacklevel=2
+            )
+            return
+        needed, free = 4 * data.n_variables * data.n_rows, self.free_memory()
+        if needed > OF_MEMORY * free:
+            raise EngineError(
+                f"the table takes {in_bytes(needed)} on the GPU, which has {in_bytes(free)} free: use the "
+                "engine in memory (leave out engine), or fewer columns"
+            )
+        self.columns = self.arrays.asarray(second_levels(self.packed), dtype=np.float32)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GpuEngine, (self.data, self.arrays.__name__)
+
+    def free_memory(self) -> float:
+        """Return how many bytes there are to work with."""
+        if self.arrays is np:
+            return float(IN_TESTS)
+        self.arrays.get_default_memory_pool().free_all_blocks()
+        return float(self.arrays.cuda.runtime.memGetInfo()[0])
+
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
+        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        return GpuEngine(super().resampled(rng, share).data, self.arrays.__name__)
+
+
+def cupy_with_a_device() -> Any:
+    """Return CuPy, if there is a GPU that it can use."""
+    arrays = library("cupy")
+    try:
+        n_devices = int(arrays.cuda.runtime.getDeviceCount())
+    except arrays.cuda.runtime.CUDARuntimeError as error:
+        raise RequestError(f"no GPU can be used here ({error}): leave out engine='gpu'") from None
+    if not n_devices:
+        raise RequestError("there is no GPU here: leave out engine='gpu'")
+    return arrays
+
+
+def second_levels(packed: Any) -> Any:
+    """Return which rows have the second level of each variable, as bytes; constants have none."""
+    bits = packed.level_bits[np.minimum(packed.first + 1, len(packed.level_bits) - 1)]
+    rows = np.unpackbits(bits.view(np.uint8), axis=1, count=packed.n_rows, bitorder="little")
+    rows[packed.levels < 2] = 0
+    return rows
+
+
+def to_host(array: Any) -> Any:
+    """Return an array in the memory of this process."""
+    return array.get() if hasattr(array, "get") else array
