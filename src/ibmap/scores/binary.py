@@ -17,6 +17,7 @@ VAGUE = 0.02  #: precision of intercepts
 TABULATED = 1 << 20  #: rows up to which log Γ is looked up; counting more takes far longer than log Γ
 AT_ONCE = 16  #: rows that a thread takes
 FEW = 4  #: the same where rows are read once and forgotten, so that they stay in the cache
+AT_ONCE_OF_MEMBERS = 64  #: the same where only members are looked at
 
 
 class BinaryRows:
@@ -74,17 +75,17 @@ class BinaryRows:
 
         They are overwritten by the next ones of the same thread.
         """
-        buffers = np.empty((self.n_threads, 2, FEW, self._n))
+        few = FEW if strong == np.inf else AT_ONCE_OF_MEMBERS
+        buffers = np.empty((self.n_threads, 2, few, self._n))
 
-        def some(thread: int, first: int) -> None:
-            mine = slice(first, first + FEW)
-            few = xs[mine], blankets[mine]
-            evidence = buffers[thread][:, : len(few[0])]
-            values = self._fill_some(thread, *few, strong, evidence)
+        def take(thread: int, first: int) -> None:
+            some = xs[first : first + few], blankets[first : first + few]
+            evidence = buffers[thread][:, : len(some[0])]
+            values = self._fill_some(thread, *some, strong, evidence)
             use(thread, first, Rows(evidence[0], values[0]), Rows(evidence[1], values[1]))
 
-        firsts = range(0, len(xs), FEW)
-        spread(some, firsts, min(self.n_threads, len(firsts)))
+        firsts = range(0, len(xs), few)
+        spread(take, firsts, min(self.n_threads, len(firsts)))
 
     def _fill(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float, evidence: Floats) -> Floats:
         """Fill rows of evidence; return the values of both families."""

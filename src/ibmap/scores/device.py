@@ -88,7 +88,8 @@ class DeviceRows(BinaryRows):
                 inside[family, ends[first] : ends[last]] = rows.evidence[members, who]
 
         self.pass_by(xs, blankets, NOTHING_SO_STRONG, use)
-        return values, np.split(inside, ends[1:-1], axis=1)
+        first = ends.tolist()
+        return values, [inside[:, first[q] : first[q + 1]] for q in range(len(xs))]
 
     def _put_inside(
         self,
@@ -207,10 +208,12 @@ def likely_of(
     listed[own] = False
     where, ys = xp.nonzero(listed)
     ts = to_host(evidence[where, ys])
-    ends = np.searchsorted(to_host(where), np.arange(1, len(xs)))
-    columns = np.split(to_host(ys).astype(np.int32), ends), np.split(ts, ends)
-    found = zip(*columns, to_host(rest).tolist(), rows.values.tolist(), strict=True)
-    return [LikelyRow(ys.copy(), ts.copy(), elsewhere, value) for ys, ts, elsewhere, value in found]
+    ends = np.searchsorted(to_host(where), np.arange(len(xs) + 1)).tolist()
+    who, sums, values = to_host(ys).astype(np.int32), to_host(rest).tolist(), rows.values.tolist()
+    return [
+        LikelyRow(who[ends[q] : ends[q + 1]], ts[ends[q] : ends[q + 1]], sums[q], values[q])
+        for q in range(len(xs))
+    ]
 
 
 class Models:

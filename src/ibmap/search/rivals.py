@@ -130,10 +130,8 @@ def look_closer(running: Compares, compared: WithoutEdge, doubtful: Bools) -> Wi
     """Judge rivals that count as members of the blankets that they would join, without approximations."""
     some, evidence = np.flatnonzero(doubtful & (compared.share > NOTABLE)), compared.evidence.copy()
     here = compared.of(some)
-    swapped = [
-        np.union1d(np.setdiff1d(blanket, [y]), [rival])
-        for blanket, y, rival in zip(running.blankets(here.x), here.y, here.rival, strict=True)
-    ]
+    ends = zip(running.blankets(here.x), here.y.tolist(), here.rival.tolist(), strict=True)
+    swapped = [np.array(sorted({*blanket.tolist(), rival} - {y}), np.int64) for blanket, y, rival in ends]
     found = refitted_members(running.score, here.x.tolist(), swapped)
     for at, blanket, rival, ts in zip(some, swapped, here.rival, found, strict=True):
         evidence[at] = ts[np.searchsorted(blanket, rival)]

@@ -35,7 +35,6 @@ class Kept(NamedTuple):
     ys: NDArray[np.int32]  #: who is listed, in order
     ts: Floats  #: t_xy of these
     elsewhere: float  #: Σ e^t_xy over all others
-    value: float  #: s_x(B), with the prior as it stands
 
     def find(self, y: int) -> float | None:
         """Return t_xy; None if y is not listed."""
@@ -43,7 +42,7 @@ class Kept(NamedTuple):
         return float(self.ts[at]) if at < len(self.ys) and self.ys[at] == y else None
 
 
-NOTHING = Kept(np.empty(0, np.int32), np.empty(0), 0.0, 0.0)
+NOTHING = Kept(np.empty(0, np.int32), np.empty(0), 0.0)
 
 
 class WideGains(AnyGains):
@@ -133,26 +132,27 @@ class WideGains(AnyGains):
         also = [[*self._met[x], *(() if wanted is None else wanted.get(x, ()))] for x in xs]
         blankets = [self.blanket(x) for x in xs]
         for x, row in zip(xs, likely_rows(self.score, xs, blankets, self.floor, also), strict=True):
-            self.put_row(x, self._kept(row))
+            self.put_row(x, (self._kept(row), row.value))
 
     def _kept(self, row: LikelyRow) -> Kept:
         """Return a row as it is kept."""
         if self.risen == 0.0:
-            return Kept(*row)
-        return Kept(row.ys, row.ts - self.risen, row.elsewhere * float(np.exp(-self.risen)), row.value)
+            return Kept(row.ys, row.ts, row.elsewhere)
+        return Kept(row.ys, row.ts - self.risen, row.elsewhere * float(np.exp(-self.risen)))
 
-    def row_of(self, x: int) -> Kept:
-        """Return the row of x as it stands."""
-        return self._rows[x]
+    def row_of(self, x: int) -> tuple[Kept, float]:
+        """Return the row of x as it stands, and s_x(B)."""
+        return self._rows[x], float(self.values[x])
 
-    def put_row(self, x: int, row: Kept) -> None:
+    def put_row(self, x: int, row: tuple[Kept, float]) -> None:
         """Make a row the current one, and let those whom it likes know."""
         for y in self._liked(x):
             self._met[y].discard(x)
-        self._rows[x], self.values[x] = row, row.value
-        liked = row.ts > -self.risen
-        self._evidence[x] = dict(zip(row.ys[liked].tolist(), row.ts[liked].tolist(), strict=True))
-        for y in self._evidence[x]:
+        kept, self.values[x] = row
+        self._rows[x], liked = kept, (kept.ts > -self.risen).nonzero()[0]
+        ys = kept.ys[liked].tolist()
+        self._evidence[x] = dict(zip(ys, kept.ts[liked].tolist(), strict=True))
+        for y in ys:
             self._met[y].add(x)
 
     def _liked(self, x: int) -> list[int]:
@@ -277,8 +277,6 @@ class WideGains(AnyGains):
         for v, w, t in zip(x[changed].tolist(), y[changed].tolist(), ts[changed].tolist(), strict=True):
             self._met[w] ^= {v}
             self._evidence[v][w] = t - self.risen
-        values = self.values.tolist()
-        self._rows = [row._replace(value=value) for row, value in zip(self._rows, values, strict=True)]
 
     # Rivals
 

@@ -21,7 +21,7 @@ class WideSwapping(SwapSteps, WideGains):
         ends = list(zip(xs.tolist(), ys.tolist(), strict=True))
         at_hand = [(x, y) for x, y in ends if self._row_without.get(x, (-1,))[0] == y and self._is_whole(x)]
         new = sorted({*ends}.difference(at_hand))
-        yield self._summed(at_hand, [self._row_without[x][1] for x, _ in at_hand])
+        yield self._summed(at_hand, [self._row_without[x][1][0] for x, _ in at_hand])
         yield self._summed(new, list(self.rows_without(new)))
 
     def _summed(self, ends: Sequence[tuple[int, int]], rows: list[Kept]) -> tuple[WithoutEdge, list[Kept]]:
@@ -30,7 +30,7 @@ class WideSwapping(SwapSteps, WideGains):
 
     def _is_whole(self, x: int) -> bool:
         """Whether the row that is kept of x has all that could come in the place of a neighbour."""
-        row: Kept = self._row_without[x][1]
+        row: Kept = self._row_without[x][1][0]
         return all(row.find(z) is not None for z in self._met[x])
 
     def _promising(self, ends: WithoutEdge, rows: Sequence[Kept], which: Bools) -> list[Swap]:
