@@ -2,5 +2,6 @@
 
 from ibmap.engines.engine import MakeEngine
 from ibmap.engines.memory import MemoryEngine
+from ibmap.engines.shards import ThreadEngine
 
-ENGINES: dict[str, MakeEngine] = {"memory": MemoryEngine}
+ENGINES: dict[str, MakeEngine] = {"memory": MemoryEngine, "threads": ThreadEngine}
