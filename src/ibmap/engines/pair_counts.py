@@ -47,6 +47,10 @@ class PairLayout:
         """Where the counts of each regular variable begin, and the end: levels 1, 2, ..."""
         return np.concatenate([[0], np.cumsum(self.levels[self.regular] - 1)])
 
+    def shape(self, first: int, last: int) -> tuple[int, int]:
+        """Return how many counts a trip brings: of some regular variables, with themselves and later ones."""
+        return int(self.ends[last] - self.ends[first]), int(self.ends[-1] - self.ends[first])
+
     def trips(self) -> Iterator[tuple[int, int]]:
         """Yield which regular variables are counted against themselves and all later ones, in one trip."""
         first, n = 0, len(self.regular)
@@ -84,7 +88,7 @@ def regular_variables(levels: Ints, complete: Bools, narrow: Bools) -> Ints:
 def counts_of(engine: MemoryEngine, layout: PairLayout, first: int, last: int) -> NDArray[np.int64]:
     """Count some regular variables against themselves and all later ones, in the rows of one place."""
     packed, ends = engine.packed, layout.ends
-    out = np.zeros((int(ends[last] - ends[first]), int(ends[-1] - ends[first])), np.int64)
+    out = np.zeros(layout.shape(first, last), np.int64)
     position = np.full(len(layout.levels), -1)
     position[layout.regular] = np.arange(len(layout.regular))
     where = position[packed.order]  # of the variables in the order of this place; -1: not regular elsewhere

@@ -16,6 +16,7 @@ from ibmap._parallel import n_threads, result_of
 from ibmap._types import Ints
 from ibmap.data import CategoricalData, Schema
 from ibmap.data.packed import WIDE, LevelBits, PackedData
+from ibmap.data.packed_file import let_go
 from ibmap.engines.adding import add_tables
 from ibmap.engines.engine import EngineBase
 from ibmap.engines.memory import MemoryEngine, drawn_rows
@@ -32,22 +33,62 @@ class Place:
     ----------
     parts : sequence of MemoryEngine
         The parts, at least one, with the same levels.
+    lets_go : bool
+        Whether what is mapped from files leaves the memory of this process after every answer.
     """
 
-    def __init__(self, parts: Sequence[MemoryEngine]) -> None:
-        self.parts = parts
+    def __init__(self, parts: Sequence[MemoryEngine], lets_go: bool = False) -> None:
+        self._parts, self._lets_go = parts, lets_go
 
     def tables(self, asked: Questions) -> Tables:
         """Count: one table for every y of every question."""
-        found = [part.tables(asked) for part in self.parts]
+        found = []
+        for part in self._one_by_one():
+            found.append(part.tables(asked))
+            _ = found[-1].answered()[1].keys  # they are looked up in the rows
         return found[0] if len(found) == 1 else add_tables(found)
 
     def pair_counts(self, layout: PairLayout, first: int, last: int) -> NDArray[np.int64]:
         """Count some variables against all later ones."""
-        out = counts_of(self.parts[0], layout, first, last)
-        for part in self.parts[1:]:
+        out = np.zeros(layout.shape(first, last), np.int64)
+        for part in self._one_by_one():
             out += counts_of(part, layout, first, last)
         return out
+
+    def _one_by_one(self) -> Iterator[MemoryEngine]:
+        for part in self._parts:
+            yield part
+            if self._lets_go and isinstance(part.data, PackedData):
+                let_go(part.data)
+
+
+class ThreadPlaces:
+    """Places in threads of this process; a part stays with its thread, which knows how far it has split it.
+
+    Parameters
+    ----------
+    parts : sequence of MemoryEngine
+        The parts, at least one.
+    threads : int
+        Threads, at most.
+    lets_go : bool
+        See :class:`Place`.
+    """
+
+    def __init__(self, parts: Sequence[MemoryEngine], threads: int, lets_go: bool = False) -> None:
+        groups = [parts[k::threads] for k in range(min(threads, len(parts)))]
+        self._places = [Place(group, lets_go) for group in groups]
+        self._pools = [ThreadPoolExecutor(1) for _ in groups[1:]]
+
+    def ask(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of every place at once; return one answer for each."""
+
+        def call(place: Place) -> Any:
+            return getattr(place, method)(*arguments)
+
+        others = zip(self._pools, self._places[1:], strict=True)
+        waiting = [pool.submit(call, place) for pool, place in others]
+        return [call(self._places[0]), *map(result_of, waiting)]
 
 
 class ShardEngine(EngineBase):
@@ -115,23 +156,14 @@ class ThreadEngine(ShardEngine):
             parts, schema = list(data), schema_of(data)
         sizes = [sum(level_sizes(part.bits, v) for part in parts) for v in range(schema.n_variables)]
         super().__init__(schema, sizes)  # type: ignore[arg-type]
-        groups = [parts[k::threads] for k in range(min(threads, len(parts)))]
-        self._places = [Place([MemoryEngine(part) for part in group]) for group in groups]
-        self._pools = [ThreadPoolExecutor(1) for _ in self._places[1:]]  # a part stays with its thread
+        self._places = ThreadPlaces([MemoryEngine(part) for part in parts], threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ThreadEngine, (self._given, self._jobs)
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
         """Call a method of every place at once; return one answer for each."""
-
-        def call(place: Place) -> Any:
-            return getattr(place, method)(*arguments)
-
-        waiting = [
-            pool.submit(call, place) for pool, place in zip(self._pools, self._places[1:], strict=True)
-        ]
-        return [call(self._places[0]), *map(result_of, waiting)]
+        return self._places.ask(method, *arguments)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> EngineBase:
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
