@@ -34,7 +34,8 @@ class Place:
     parts : sequence of MemoryEngine
         The parts, at least one, with the same levels.
     lets_go : bool
-        Whether what is mapped from files leaves the memory of this process after every answer.
+        Whether what is mapped from files leaves the memory of this process after every answer, and with it
+        the buffers in which its rows were split.
     """
 
     def __init__(self, parts: Sequence[MemoryEngine], lets_go: bool = False) -> None:
@@ -60,6 +61,7 @@ class Place:
             yield part
             if self._lets_go and isinstance(part.data, PackedData):
                 let_go(part.data)
+                part.forget_splits()
 
 
 class ThreadPlaces:
