@@ -296,3 +296,10 @@ def test_a_scheduler_that_dies_is_one_line(folder: Path) -> None:
         cluster.close()
         with pytest.raises(EngineError, match=r"scheduler at .* is gone: start it again"):
             ibmap_hc(engine)
+
+
+def test_an_estimator_with_an_engine_takes_its_folder(client: Any, folder: Path) -> None:
+    engine = DaskEngine(client, folder, missing="testwise", piece_rows=256)
+    net = IBMAP(engine=engine).fit(str(folder))
+    assert net.engine_ is engine
+    assert_same(net.learned_, ibmap_hc(load(folder, missing="testwise")))

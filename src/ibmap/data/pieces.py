@@ -76,7 +76,7 @@ def _one_file(path: Path) -> Stored:
     if kind not in (PARQUET, ARROW):
         raise DataError(
             f"{str(path)!r} is neither a folder nor a Parquet or Arrow file, and others cannot be shared "
-            "out: write it as Parquet, or leave out engine"
+            "out: write it as Parquet, or use the engine 'memory'"
         )
     return stored_file(path, kind)
 
@@ -90,7 +90,7 @@ def read_piece(piece: Piece, names: tuple[str, ...], missing: str) -> Passing:
     except NotInBatchesError:
         raise DataError(
             f"{str(piece.where[0][0].path)!r} has a column of a type that must be read as a whole, such as "
-            "decimals: make it whole numbers or text, drop it, or leave out engine"
+            "decimals: make it whole numbers or text, drop it, or use the engine 'memory'"
         ) from None
     return passing
 

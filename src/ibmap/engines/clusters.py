@@ -71,7 +71,9 @@ def local_cluster(n_workers: int | None = None) -> tuple[Any, list[Any]]:
         client = dask.Client(cluster, set_as_default=False)
     except (OSError, RuntimeError, dask.TimeoutError) as error:
         said = str(error).partition("\n")[0]
-        raise EngineError(f"no cluster could be started on this machine: {said}; leave out engine") from None
+        raise EngineError(
+            f"no cluster could be started on this machine: {said}; use the engine 'memory'"
+        ) from None
     return client, [client, cluster]
 
 
