@@ -124,7 +124,7 @@ class Crew:
         while not threads:
             if monotonic() - since > WAIT:
                 raise EngineError(
-                    "no worker of the cluster is left: start some (dask worker ADDRESS), or use the engine 'memory'"
+                    "no worker of the cluster is left: start some ('dask worker ADDRESS'), and begin again"
                 )
             sleep(LISTEN / 4)
             threads = self.workers()
