@@ -174,6 +174,23 @@ def measure_beyond(n: int, rows: int, limit: int) -> dict[str, object]:
     }
 
 
+def spin(threads: list[int]) -> float:
+    """Return how long threads take that have nothing in common: what the machine gives to two of them now."""
+    numbers = [np.arange(1 << 15, dtype=np.uint64) for _ in threads]
+
+    def work(k: int) -> None:
+        for _ in range(600):
+            np.bitwise_count(numbers[k]).sum()
+
+    others = [threading.Thread(target=work, args=(k,)) for k in threads]
+    began = perf_counter()
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    return perf_counter() - began
+
+
 def measure_threads(n: int, rows: int) -> dict[str, object]:
     """Ascents in one thread and in two; ``speedup_by_cpu`` is what two could do if nobody else was there."""
     from ibmap.data import load
@@ -194,8 +211,9 @@ def measure_threads(n: int, rows: int) -> dict[str, object]:
     climbs = {1: climbing(MemoryEngine(data)), 2: climbing(ThreadEngine(data, 2))}
     walls: dict[int, list[float]] = {1: [], 2: []}
     cpus: dict[int, list[float]] = {1: [], 2: []}
-    paths = []
+    paths, gives = [], []
     for _ in range(ASCENTS):
+        gives.append(spin([0]) / spin([0, 1]) * 2)
         for k, climb in climbs.items():
             spent.clear()
             began, before = perf_counter(), process_time()
@@ -213,6 +231,7 @@ def measure_threads(n: int, rows: int) -> dict[str, object]:
         "speedup_wall": np.median(np.array(walls[1]) / np.array(walls[2])),
         "speedup_wall_best": min(walls[1]) / min(walls[2]),
         "speedup_by_cpu": one / path,
+        "speedup_of_spinning": np.median(gives),
         "same_steps": climbs[1].pairs.tolist() == climbs[2].pairs.tolist(),
     }
 

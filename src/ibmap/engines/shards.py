@@ -113,7 +113,7 @@ class ShardEngine(EngineBase):
         self._layout = PairLayout(levels, regular, sizes)
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
-        """Call a method of every :class:`Place` at once; return one answer for each."""
+        """Call a method of every place at once; return one answer for each."""
         raise TypeError(f"{type(self).__name__} must define ask(method, *arguments)")
 
     def tables(self, questions: Questions) -> Tables:
@@ -134,7 +134,7 @@ class ThreadEngine(ShardEngine):
 
     Parameters
     ----------
-    data : CategoricalData or sequence of PackedData
+    data : CategoricalData or sequence of CategoricalData
         The table, which is cut into as many parts as there are threads; or its parts, which may be mapped
         from files, with the same variables and levels.
     n_jobs : int
@@ -148,14 +148,15 @@ class ThreadEngine(ShardEngine):
     [[0, 0, 1, 100], [0, 1, 0, 100]]
     """
 
-    def __init__(self, data: CategoricalData | Sequence[PackedData], n_jobs: int = -1) -> None:
+    def __init__(self, data: CategoricalData | Sequence[CategoricalData], n_jobs: int = -1) -> None:
         threads = n_threads(n_jobs)
         self._given, self._jobs = data, n_jobs
         if isinstance(data, CategoricalData):
             whole = packed_data(data)
             parts, schema = cut_rows(whole, threads), data.schema
         else:
-            parts, schema = list(data), schema_of(data)
+            parts = list(map(packed_data, data))
+            schema = schema_of(parts)
         sizes = [sum(level_sizes(part.bits, v) for part in parts) for v in range(schema.n_variables)]
         super().__init__(schema, sizes)  # type: ignore[arg-type]
         self._places = ThreadPlaces([MemoryEngine(part) for part in parts], threads)
