@@ -14,7 +14,7 @@ from ibmap.data.packed_file import open_packed, write_packed
 from ibmap.engines import MemoryEngine, Questions, Tables, ThreadEngine, add_tables, adding, ask, pair_counts
 from ibmap.engines.packing import packed_data
 from ibmap.engines.shards import cut_rows, level_sizes
-from ibmap.errors import RequestError
+from ibmap.errors import EngineError, RequestError
 from ibmap.learners import evidence_map, ibmap_hc
 from tests.engines.partitioned import PartitionedEngine, data_of, with_wide_columns
 from tests.engines.test_agreement import assert_same
@@ -96,9 +96,14 @@ def test_parts_may_be_mapped_from_files(tmp_path: Path) -> None:
         write_packed(part, tmp_path / f"{k}.ibmap")
     engine = ThreadEngine([open_packed(tmp_path / f"{k}.ibmap") for k in range(len(parts))], 2)
     assert engine.schema.n_rows == 700
+    assert engine.schema.digest.startswith("parts:")
+    assert engine.schema.digest != ThreadEngine(parts[:3]).schema.digest
     assert_same(ibmap_hc(engine), ibmap_hc(DATA))
     with pytest.raises(RequestError, match="cannot resample its rows"):
         engine.resampled(np.random.default_rng(0))
+    for others, words in (([], "at least one part"), ([DATA, DATA.variables([0, 1])], "the same variables")):
+        with pytest.raises(EngineError, match=words):
+            ThreadEngine(others)
 
 
 def test_parts_have_all_rows_and_all_levels() -> None:

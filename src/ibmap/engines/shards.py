@@ -5,7 +5,8 @@ places at once and adds up their answers. Who the places are, threads here or wo
 knows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,6 +18,7 @@ from ibmap._types import Ints
 from ibmap.data import CategoricalData, Schema
 from ibmap.data.packed import WIDE, LevelBits, PackedData
 from ibmap.data.packed_file import let_go
+from ibmap.data.schema import PARTS
 from ibmap.engines.adding import add_tables
 from ibmap.engines.engine import EngineBase
 from ibmap.engines.memory import MemoryEngine, drawn_rows
@@ -24,6 +26,7 @@ from ibmap.engines.packing import packed_data
 from ibmap.engines.pair_counts import PairLayout, counts_of, regular_variables, tables_of
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
+from ibmap.errors import EngineError
 
 
 class Place:
@@ -210,9 +213,20 @@ def level_sizes(bits: LevelBits, variable: int) -> Ints:
     return np.bincount(codes[codes >= 0], minlength=levels).astype(np.int64)
 
 
-def schema_of(parts: Sequence[PackedData], digest: Callable[[], str] | str = "") -> Schema:
+def schema_of(parts: Sequence[PackedData]) -> Schema:
     """Return what the parts of a table have in common, and how many rows they have together."""
+    if not parts:
+        raise EngineError("a table has at least one part")
     first = parts[0].schema
+    for part in parts[1:]:
+        if (part.names, part.levels) != (first.names, first.levels):
+            raise EngineError(
+                "the parts of a table must have the same variables and levels, in the same order"
+            )
+
+    def digest() -> str:
+        return PARTS + hashlib.sha256("".join(part.schema.digest for part in parts).encode()).hexdigest()
+
     n_rows = sum(part.n_rows for part in parts)
-    more = {"bin_edges": first.bin_edges, "warnings": first.warnings}
-    return Schema(first.names, first.levels, n_rows, backend=first.backend, digest_of_rows=digest, **more)  # type: ignore[arg-type]
+    about = {"bin_edges": first.bin_edges, "warnings": first.warnings, "digest_of_rows": digest}
+    return Schema(first.names, first.levels, n_rows, backend=first.backend, **about)  # type: ignore[arg-type]
