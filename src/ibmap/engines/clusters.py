@@ -79,7 +79,8 @@ def local_cluster(n_workers: int | None = None) -> tuple[Any, list[Any]]:
 
 def _be_quiet() -> None:
     """Leave it to errors to say what is wrong."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def versions() -> dict[str, str]:
