@@ -13,7 +13,7 @@ from ibmap import CategoricalData
 from ibmap.data.packed_file import open_packed, write_packed
 from ibmap.engines import MemoryEngine, Questions, Tables, ThreadEngine, add_tables, adding, ask, pair_counts
 from ibmap.engines.packing import packed_data
-from ibmap.engines.shards import cut_rows, level_sizes
+from ibmap.engines.shards import ThreadPlaces, cut_rows, level_sizes
 from ibmap.errors import EngineError, RequestError
 from ibmap.learners import evidence_map, ibmap_hc
 from tests.engines.partitioned import PartitionedEngine, data_of, with_wide_columns
@@ -104,6 +104,20 @@ def test_parts_may_be_mapped_from_files(tmp_path: Path) -> None:
     for others, words in (([], "at least one part"), ([DATA, DATA.variables([0, 1])], "the same variables")):
         with pytest.raises(EngineError, match=words):
             ThreadEngine(others)
+
+
+def test_pages_and_buffers_that_were_let_go_come_back(tmp_path: Path) -> None:
+    parts = cut_rows(packed_data(DATA), 4)
+    for k, part in enumerate(parts):
+        write_packed(part, tmp_path / f"{k}.ibmap")
+    engines = [MemoryEngine(open_packed(tmp_path / f"{k}.ibmap")) for k in range(len(parts))]
+    places, asked = ThreadPlaces(engines, 2, lets_go=True), Questions.rows([0, 1], [np.array([2, 8])] * 2, 9)
+    expected = add_tables([MemoryEngine(part).tables(asked) for part in parts])
+    for _ in range(2):
+        found = add_tables(places.ask("tables", asked))
+        assert found.cells.tolist() == expected.cells.tolist()
+        assert found.answered()[1].keys.tolist() == expected.answered()[1].keys.tolist()
+    assert not vars(engines[0]._workspaces)
 
 
 def test_parts_have_all_rows_and_all_levels() -> None:

@@ -107,7 +107,10 @@ class Workplace:
     def _ask(self, pieces: list[int], method: str, *arguments: Any) -> list[Any]:
         if self._places is None or self._asked != pieces:
             engines = [self._pieces[number] for number in pieces]
-            mapped = sum(engine.packed.level_bits.nbytes + engine.packed.columns.nbytes for engine in engines)
+            packed = [engine.packed for engine in engines]
+            mapped = sum(
+                each.level_bits.nbytes + each.columns.nbytes + each.wide_codes.nbytes for each in packed
+            )
             lets_go = bool(self._memory) and mapped > ROOM * float(self._memory or 0)
             self._places, self._asked = ThreadPlaces(engines, self._threads, lets_go), pieces
         return self._places.ask(method, *arguments)
