@@ -87,6 +87,15 @@ def cpu_of(client: Any) -> Callable[[], float]:
     return lambda: process_time() + sum(client.run(process_time).values())
 
 
+def trip(engine: Any) -> float:
+    """Return how many milliseconds the smallest question takes: how often a variable has its levels."""
+    from ibmap.engines import Questions
+
+    began = perf_counter()
+    engine.tables(Questions.fixed(0, [], []))
+    return 1e3 * (perf_counter() - began)
+
+
 def measure_dask(n: int, rows: int) -> dict[str, object]:
     """Ascents on two workers, and in memory."""
     from ibmap.data import load
@@ -102,6 +111,7 @@ def measure_dask(n: int, rows: int) -> dict[str, object]:
             engine = DaskEngine(client, folder)
             packing, packing_wall = everyone() - before, perf_counter() - began
         memory = MemoryEngine(load(folder))
+        trips_ms = [trip(engine) for _ in range(100)]
         there, here = climbing(engine), climbing(memory)
         before, began, trips, bytes_before = everyone(), perf_counter(), engine.trips, engine.shipped
         flips = there.advance(ASCENTS)
@@ -119,6 +129,8 @@ def measure_dask(n: int, rows: int) -> dict[str, object]:
         "cpu_ratio": cpu / local,
         "trips_per_ascent": trips / len(flips),
         "kb_per_ascent": shipped / len(flips) / 1e3,
+        "trip_ms_least": min(trips_ms),
+        "trip_ms_median": float(np.median(trips_ms)),
         "same_steps": same,
     }
 
