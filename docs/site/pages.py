@@ -39,6 +39,7 @@ PAGES = [
     "README",
     "docs/tutorial",
     "docs/choosing",
+    "docs/cluster",
     "docs/design",
     "docs/glossary",
     "docs/models",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ibmap.data import load as load
     from ibmap.data.numbers import load_numbers as load_numbers
     from ibmap.engines import MemoryEngine as MemoryEngine
+    from ibmap.engines import ThreadEngine as ThreadEngine
+    from ibmap.engines.dask import DaskEngine as DaskEngine
     from ibmap.errors import DataWarning as DataWarning
     from ibmap.errors import IbmapError as IbmapError
     from ibmap.errors import SearchWarning as SearchWarning
@@ -74,6 +76,7 @@ _HOME = {
     "Comparison": "ibmap.results.comparison",
     "ChiSquareTest": "ibmap.independence",
     "DAGHC": "ibmap.estimators",
+    "DaskEngine": "ibmap.engines.dask",
     "DataWarning": "ibmap.errors",
     "SearchWarning": "ibmap.errors",
     "EvidenceMAP": "ibmap.estimators",
@@ -110,6 +113,7 @@ _HOME = {
     "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
     "Step": "ibmap.results.learned",
+    "ThreadEngine": "ibmap.engines",
     "Visit": "ibmap.learners",
     "write_report": "ibmap.report",
 }

@@ -16,6 +16,7 @@ from ibmap.cli.compare import compare
 from ibmap.cli.convert import convert
 from ibmap.cli.demo import demo
 from ibmap.cli.describe import describe
+from ibmap.cli.endings import ended
 from ibmap.cli.evaluate import evaluate
 from ibmap.cli.explain import explain
 from ibmap.cli.fit import fit
@@ -46,7 +47,7 @@ class Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the verb that was asked for."""
         try:
-            with warnings.catch_warnings():
+            with ended(), warnings.catch_warnings():
                 for kind in TOLD:
                     warnings.simplefilter("always", kind)
                 warnings.showwarning = lambda message, kind, *_, **__: self._warn(ctx, message, kind)

@@ -10,6 +10,7 @@ import typer
 
 from ibmap._text import counted, listing, one_of
 from ibmap.cli import screen
+from ibmap.cli.endings import at_end
 from ibmap.cli.startup import import_numba
 from ibmap.cli.variable_lists import variables
 from ibmap.errors import ContinuousError, RequestError
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from ibmap.data.sources import OpenedFile
     from ibmap.engines import Engine
 
-EngineName = Annotated[str | None, typer.Option(metavar="NAME", help="Who counts: {engines} [memory].")]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Who counts: {engines}; of a folder, dask (workers on this machine) or dask=ADDRESS [memory].",
+    ),
+]
 
 _BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
 #: how to ask for another way to read the table than the one that was chosen
@@ -153,8 +160,29 @@ class TableOptions(ReadingOptions):
 
     def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
         """Load the table in a file behind an engine; return also how it was read."""
+        kind, _, address = (self.engine or "").partition("=")
+        if kind == "dask":
+            return self._on_cluster(file, address or None)
         data, about = self.load(file)
         return self.counting(data), about
+
+    def _on_cluster(self, file: Path, address: str | None) -> tuple["Engine", dict[str, Any]]:
+        """Have the workers of a cluster read the table; it is forgotten when the verb ends."""
+        for option in ("discretize", "bins", "weights"):
+            if getattr(self, option) is not None:
+                raise RequestError(f"the engine dask reads columns as they are: leave out --{option}")
+        if self.columns not in (None, "categories"):
+            raise RequestError("the engine dask counts categories: leave out --columns, or --engine")
+        import_numba()
+        from ibmap.data.pieces import pieces_of
+        from ibmap.engines.dask import DaskEngine
+
+        how = self.how(pieces_of(file)[0])
+        kept = {name: how[name] for name in ("missing", "drop", "only")}
+        with screen.bar("packing") as told:
+            engine = DaskEngine(address, file, told=told, **kept)
+        at_end(engine.close)
+        return engine, {"path": file, **how}
 
     def counting(self, data: "CategoricalData | NumericData") -> "Engine":
         """Return the engine that was chosen, with a table behind it."""

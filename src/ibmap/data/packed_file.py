@@ -4,11 +4,13 @@ The file begins with ``MAGIC``, a version, the length of a header and its SHA-25
 levels and the digest of the table, and where the arrays stand. Each of these begins at a multiple of 4096.
 """
 
+import ctypes
 import hashlib
 import json
 import mmap
 import struct
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +106,25 @@ def open_packed(path: Path) -> PackedData:
     edges = {name: tuple(edges) for name, edges in header["bin_edges"].items()}
     said = tuple(header["warnings"])
     return PackedData(table, tuple(header["names"]), levels, edges, None, said, header["digest"], path)
+
+
+def let_go(data: PackedData) -> None:
+    """Let the rows of a mapped table leave the memory of this process; they come back when they are read.
+
+    They stay in the memory that the system has to spare. Where the system cannot do that, nothing happens.
+    """
+    if data.path is None or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    for array in (data.bits.bits, data.bits.columns, data.bits.wide_codes):
+        if array.nbytes:
+            _libc().madvise(
+                ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes), mmap.MADV_DONTNEED
+            )
+
+
+@cache
+def _libc() -> Any:
+    return ctypes.CDLL(None)
 
 
 def _header(path: Path, mapped: mmap.mmap) -> tuple[dict[str, Any], int]:

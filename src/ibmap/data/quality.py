@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ibmap._text import first_few, listing
+from ibmap.data.schema import Schema
 from ibmap.data.table import CategoricalData
 
 FEW_ROWS = 5  # per level: with fewer of them on average, conditioning on a column leaves next to no rows
@@ -17,7 +18,7 @@ AT_MOST = 10_000  # rows that are looked at, to see what is missing in the same 
 SMALL = 10  # rows up to which all values may well be different
 
 
-def too_many_levels(data: CategoricalData, declared: Collection[str] = ()) -> str:
+def too_many_levels(data: CategoricalData | Schema, declared: Collection[str] = ()) -> str:
     """Return the warning about columns with hardly any rows per level, "" if there is none.
 
     Numbers that were not cut, identifiers, names and times look like that. Levels that were declared are

@@ -13,6 +13,7 @@ from ibmap._types import Ints
 from ibmap.errors import UnknownVariableError
 
 CATEGORICAL, CONTINUOUS = "categorical", "continuous"
+PARTS = "parts:"  #: how the digest of a table in pieces begins: one of the pieces, and of their sizes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

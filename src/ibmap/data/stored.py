@@ -141,7 +141,12 @@ def _one_column(files: Sequence[Stored], name: str) -> Any:
 
 
 def open_folder(folder: Path) -> Stream:
-    """Return the Parquet or Arrow files below a folder as one table, in the order of their names.
+    """Return the Parquet or Arrow files below a folder as one table, in the order of their names."""
+    return stream_of(files_in(folder))
+
+
+def files_in(folder: Path) -> list[Stored]:
+    """Return the Parquet or Arrow files below a folder, in the order of their names.
 
     Folders called ``key=value`` add a column. Names that begin with a dot or an underscore are not looked at.
     """
@@ -158,7 +163,7 @@ def open_folder(folder: Path) -> Stream:
                 f"{str(folder)!r} is a directory, and {str(path)!r} in it is neither Parquet nor Arrow"
             )
     files = [stored_file(path, kind_of_file(path)) for path in found]
-    return stream_of(_with_keys(folder, _same_columns(files)))
+    return _with_keys(folder, _same_columns(files))
 
 
 def _same_columns(files: Sequence[Stored]) -> list[Stored]:

@@ -14,7 +14,7 @@ from ibmap.data.column_errors import infinite
 from ibmap.data.columns import Coded, Column, Numeric
 from ibmap.data.discretize import Bins, Edges, cut, edges_of_columns, interval_labels
 from ibmap.data.missing import check_counts, check_finite, no_row_left
-from ibmap.data.packed import PackedData
+from ibmap.data.packed import LevelBits, PackedData
 from ibmap.data.quality import missing_together, too_many_levels
 from ibmap.data.sources import Stream, check_shape, chosen
 from ibmap.errors import DataError, DataWarning
@@ -40,6 +40,28 @@ def rows_at_once(n_columns: int) -> int:
     (262144, 167744, 1024)
     """
     return max(LEAST, min(MOST, CELLS // max(n_columns, 1))) // 64 * 64
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all parts of a table have in common, when all its rows have been seen.
+
+    ``labels`` are those that occur, in order; columns with ``extra`` have a last level for missing values.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[Labels, ...]
+    extra: tuple[bool, ...]
+
+    @property
+    def levels(self) -> tuple[Labels, ...]:
+        """The levels of each column."""
+        return tuple((*one, None) if more else one for one, more in zip(self.labels, self.extra, strict=True))
+
+    def put_together(self, parts: list[Part]) -> LevelBits:
+        """Put parts together, and forget each as soon as it is in its place."""
+        code_of = [{label: code for code, label in enumerate(one)} for one in self.labels]
+        return together(parts, self.levels, code_of, self.extra)
 
 
 @dataclass
@@ -76,15 +98,18 @@ class Passing:
     def _check_kinds(self, where: str, schema: Any) -> None:
         """Refuse a column that is of another kind than it was before."""
         for name, dtype in schema.items():
-            kind = kind_of(dtype)
-            before, there = self.kinds.setdefault(name, (kind, where))
-            if not before:
-                self.kinds[name] = kind, where
-            elif kind and kind != before:
-                raise DataError(
-                    f"column {name!r} holds {kind} in {where}, and {before} in {there}: make them alike, "
-                    "or drop it"
-                )
+            self.check_kind(name, kind_of(dtype), where)
+
+    def check_kind(self, name: str, kind: str, where: str) -> None:
+        """Refuse a column that is of another kind than it was before."""
+        before, there = self.kinds.setdefault(name, (kind, where))
+        if not before:
+            self.kinds[name] = kind, where
+        elif kind and kind != before:
+            raise DataError(
+                f"column {name!r} holds {kind} in {where}, and {before} in {there}: make them alike, "
+                "or drop it"
+            )
 
     def _complete_rows(self, frame: Any) -> Any:
         """Return the rows without a missing value; infinities count even where a row is left out."""
@@ -98,8 +123,8 @@ class Passing:
         self.known = self.known + (len(frame) - np.array(frame.null_count().row(0), np.int64))
         return frame.drop_nulls()
 
-    def finish(self, warning: str) -> PackedData:
-        """Put the parts together."""
+    def plan(self) -> Plan:
+        """Return what all parts have in common, now that all rows have passed."""
         n_rows, absent = counted(self.parts)
         check_shape(self.n_rows, self.names)
         if self.missing == "drop":
@@ -110,9 +135,12 @@ class Passing:
         check_counts(_some(self.names, absent), n_rows, self.missing)
         extra = [self.missing == "category" and bool(count) for count in absent.tolist()]
         labels = [self._labels(j) for j in range(len(self.names))]
-        code_of = [{label: code for code, label in enumerate(one)} for one in labels]
-        levels = [(*one, None) if more else one for one, more in zip(labels, extra, strict=True)]
-        bits = together(self.parts, levels, code_of, extra)
+        return Plan(self.names, tuple(labels), tuple(extra))
+
+    def finish(self, warning: str) -> PackedData:
+        """Put the parts together."""
+        plan = self.plan()
+        bits, levels, extra = plan.put_together(self.parts), plan.levels, plan.extra
         edges = {name: edges for name, edges in self.edges.items() if name in self.names}
         data = PackedData(bits, self.names, tuple(levels), edges)
         odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else ""]

@@ -1,10 +1,12 @@
 """Rows → tables of counts: the only package that sees rows."""
 
+from ibmap.engines.adding import add_tables
 from ibmap.engines.engine import Engine, EngineBase, Source, as_engine, ask
 from ibmap.engines.memory import MemoryEngine
 from ibmap.engines.questions import Questions
 from ibmap.engines.registry import ENGINES
-from ibmap.engines.tables import Slices, Tables, add_tables
+from ibmap.engines.shards import ShardEngine, ThreadEngine
+from ibmap.engines.tables import Slices, Tables
 
 __all__ = [
     "ENGINES",
@@ -12,9 +14,11 @@ __all__ = [
     "EngineBase",
     "MemoryEngine",
     "Questions",
+    "ShardEngine",
     "Slices",
     "Source",
     "Tables",
+    "ThreadEngine",
     "add_tables",
     "as_engine",
     "ask",

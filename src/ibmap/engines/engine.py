@@ -5,6 +5,7 @@ or a GPU; nothing above this package knows which one it has, or sees a row.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -148,7 +149,7 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
         The table, or an engine that has it.
     engine : Engine, callable, str or None
         Who counts: an engine that holds the same table, a function that makes one of a table, a name
-        (``ENGINES``), or None for the memory of this process.
+        (``ENGINES``; ``threads=4`` for so many threads), or None for the memory of this process.
 
     Examples
     --------
@@ -156,8 +157,6 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     >>> as_engine(load({"a": [0, 1], "b": [1, 0]}), "memory")
     MemoryEngine(2 variables, 2 rows)
     """
-    from ibmap.engines.registry import ENGINES
-
     if isinstance(source, NumericData):
         from ibmap.engines.moments import MomentsEngine
 
@@ -173,9 +172,7 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     if engine is None:
         engine = "memory"
     if isinstance(engine, str):
-        if engine not in ENGINES:
-            raise RequestError(f"unknown engine {engine!r}; there are {', '.join(ENGINES)}")
-        engine = ENGINES[engine]
+        engine = _by_name(engine)
     made = engine if is_engine(engine) else None
     if made is None:
         if not callable(engine):
@@ -188,3 +185,20 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     if made.schema is not source.schema and (other := source.schema.difference(made.schema)):
         raise EngineError(f"the engine holds another table: {other}")
     return made  # type: ignore[no-any-return]
+
+
+def _by_name(name: str) -> MakeEngine:
+    """Return what makes the engine of a name; ``threads=4`` is the one of so many threads."""
+    from ibmap.engines.registry import ENGINES
+
+    kind, _, number = name.partition("=")
+    if kind == "dask":
+        raise RequestError(
+            "the workers of a cluster read the table themselves: give the engine dask a folder of Parquet or "
+            "Arrow files (ibmap learn FOLDER, or DaskEngine(client, folder))"
+        )
+    if kind == "threads" and number.isdecimal() and int(number):
+        return partial(ENGINES[kind], n_jobs=int(number))  # type: ignore[call-arg]
+    if name not in ENGINES:
+        raise RequestError(f"unknown engine {name!r}; there are {', '.join(ENGINES)}, dask")
+    return ENGINES[name]

@@ -60,6 +60,10 @@ class MemoryEngine(EngineBase):
         data = self.data
         return MemoryEngine(data.rows(drawn_rows(rng, data.n_rows, share)))
 
+    def forget_splits(self) -> None:
+        """Give back the buffers in which rows are split; the next question gets new ones."""
+        self._workspaces = local()
+
     def _workspace(self) -> tuple[Ints, Ints]:
         """Return what the calling thread counts with: the rows and buffers, and how far they are split."""
         mine = self._workspaces

@@ -1,6 +1,6 @@
 """What an engine answers: contingency tables as lists of observed cells, which add up over partitions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -159,6 +159,8 @@ class Tables:
         return Tables(xs, asked.given, self.levels, start, cells, self.of_rows, margins_of=asked)
 
     def __add__(self, other: "Tables") -> "Tables":
+        from ibmap.engines.adding import add_tables
+
         return add_tables([self, other])
 
     def one_by_one(self) -> Iterator["Answered"]:
@@ -177,74 +179,3 @@ class Tables:
         if self.questions is None or self.slices is None:
             raise EngineError("these tables are margins of others: ask the engine for tables with slices")
         return self.questions, self.slices
-
-
-def add_tables(parts: Sequence[Tables]) -> Tables:
-    """Add up the answers of several partitions of the rows to the same questions.
-
-    Slices are matched by their keys, and come in the order of the keys.
-    """
-    first, asked = parts[0], parts[0].answered()[0]
-    for part in parts[1:]:
-        if not part.answered()[0].same(asked):
-            raise EngineError("tables of different questions cannot be added")
-        if not np.array_equal(part.levels, first.levels):
-            raise EngineError("tables of different variables cannot be added: the numbers of levels differ")
-    found = [part.answered()[1] for part in parts]
-    numbers, slice_start, keys = _merged_keys(asked, found)
-    sets, cells = [], []
-    for part, slices, number in zip(parts, found, numbers, strict=True):
-        question = np.repeat(np.arange(len(asked)), np.diff(slices.set_start))
-        table = np.repeat(np.arange(len(part)), np.diff(part.start))
-        sets.append(_renumbered(slices.sets, question, number[slices.start[question] + slices.sets[0]]))
-        old = slices.start[asked.of_table[table]] + part.cells[0]
-        cells.append(_renumbered(part.cells, table, number[old]))
-    all_sets, all_cells = _summed(np.concatenate(sets, axis=1)), _summed(np.concatenate(cells, axis=1))
-    whole = Slices(slice_start, lambda: keys, _starts(all_sets[0], len(asked)), all_sets[1:])
-    of_rows = sum(part.of_rows for part in parts)
-    start = _starts(all_cells[0], len(first))
-    return Tables.of(asked, first.levels, start, all_cells[1:], of_rows, whole)
-
-
-def _merged_keys(asked: Questions, found: Sequence[Slices]) -> tuple[list[Ints], Ints, Ints]:
-    """Return, of each part, the new number of every slice; then first slices and keys of the union."""
-    numbers = [np.empty(int(s.start[-1]), np.int64) for s in found]
-    sizes = np.diff(asked.given_start)
-    key_start = [np.concatenate([[0], np.cumsum(np.diff(s.start) * sizes)]) for s in found]
-    starts, keys = [0], []
-    for q, size in enumerate(sizes.tolist()):
-        n_slices = [int(s.start[q + 1] - s.start[q]) for s in found]
-        mine = [
-            s.keys[k[q] : k[q + 1]].reshape(m, size)
-            for s, k, m in zip(found, key_start, n_slices, strict=True)
-        ]
-        if size:
-            union, which = np.unique(np.concatenate(mine), axis=0, return_inverse=True)
-        else:  # one slice, if there is a row at all
-            union, which = np.empty((int(any(n_slices)), 0), np.int64), np.zeros(sum(n_slices), np.int64)
-        ends = np.cumsum([0, *n_slices])
-        for s, number, begin, end in zip(found, numbers, ends[:-1], ends[1:], strict=True):
-            number[s.start[q] : s.start[q + 1]] = which.reshape(-1)[begin:end]
-        starts.append(starts[-1] + len(union))
-        keys.append(union.reshape(-1))
-    return numbers, np.array(starts, np.int64), np.concatenate([np.empty(0, np.int64), *keys])
-
-
-def _renumbered(columns: Ints, owner: Ints, slices: Ints) -> Ints:
-    """Return columns with who they belong to in front of them, and with new numbers of slices."""
-    return np.concatenate([owner[None], slices[None], columns[1:]])
-
-
-def _summed(columns: Ints) -> Ints:
-    """Sort columns, and add up the last entries of those that agree in all others."""
-    columns = columns[:, np.lexsort(columns[-2::-1])]
-    if not columns.shape[1]:
-        return columns
-    new = np.append(True, (columns[:-1, 1:] != columns[:-1, :-1]).any(axis=0))
-    kept = columns[:, new]
-    kept[-1] = np.add.reduceat(columns[-1], np.flatnonzero(new))
-    return kept
-
-
-def _starts(owners: Ints, n: int) -> Ints:
-    return np.searchsorted(owners, np.arange(n + 1))

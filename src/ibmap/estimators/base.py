@@ -145,6 +145,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """Return who counts: X itself, if it is an engine, or one made of the table."""
         if is_engine(X):
             return as_engine(X, self.engine)
+        if isinstance(X, str | PathLike) and is_engine(self.engine):
+            path = getattr(self.engine, "path", None)  # an engine that has read a folder itself
+            if path is not None and Path(X).absolute() == path.absolute():
+                return as_engine(self.engine)
         score = vars(self).get("score")
         if not isinstance(X, NumericData) and not takes_numbers(getattr(self, "test", None), score):
             return as_engine(

@@ -15,7 +15,8 @@ from ibmap.engines import Engine, Questions, Tables, ask
 from ibmap.independence import IndependenceTest
 
 NONE = np.empty(0, np.int64)
-ROWS_AT_ONCE = 64  #: rows of the first score that are asked for in one trip
+ROWS_AT_ONCE = 64  #: rows that are asked for in one trip, at least
+TABLES_AT_ONCE = 1 << 14  #: and so many tables: with few variables all rows are one trip
 
 
 class Rows(NamedTuple):
@@ -178,7 +179,7 @@ def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], *, refit
     """Ask for many rows, some at a time; ``refitted`` where the score can do without approximations."""
     xs = list(xs)
     rows = score.refitted if refitted and hasattr(score, "refitted") else score.rows
-    at_once = getattr(score, "rows_at_once", ROWS_AT_ONCE)
+    at_once = getattr(score, "rows_at_once", max(ROWS_AT_ONCE, TABLES_AT_ONCE // max(score.n, 1)))
     if len(xs) <= at_once:
         return rows(xs, blankets)  # type: ignore[no-any-return]
     parts = [

@@ -1,0 +1,164 @@
+"""The engine of a Dask cluster: pieces of a table are packed once on the workers, and stay there."""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from ibmap._types import Ints
+from ibmap.data.missing import check_policy
+from ibmap.data.pieces import ROWS, pieces_of, plan_of
+from ibmap.data.quality import too_many_levels
+from ibmap.data.schema import PARTS, Schema
+from ibmap.data.sources import check_shape, chosen
+from ibmap.engines.clusters import check_versions, connected
+from ibmap.engines.crew import Crew, LostWorkerError, Told
+from ibmap.engines.messages import narrow, pack_questions, unpack_tables, wide
+from ibmap.engines.pair_counts import PairLayout
+from ibmap.engines.questions import Questions
+from ibmap.engines.shards import ShardEngine
+from ibmap.errors import DataError, DataWarning, EngineError
+
+
+class DaskEngine(ShardEngine):
+    """Count on the workers of a Dask cluster; graphs, scores and histories are those of rows in memory.
+
+    A question travels as indices, and comes back as small tables of integers: every worker adds up those of
+    its own pieces, and the answers of the workers are added here. A worker that is lost costs the packing of
+    its pieces, which others do again, but never the result.
+
+    Parameters
+    ----------
+    client : distributed.Client or str
+        A client of the cluster, or the address of its scheduler.
+    path : str or path
+        A folder of Parquet or Arrow files, or one such file, which this process and all workers can read.
+    missing : {"error", "drop", "category", "testwise"}
+        What becomes of missing values, see :func:`ibmap.load`.
+    drop, only : iterable of str, optional
+        Columns to leave out; the columns to use.
+    piece_rows : int
+        Rows that are packed together.
+    told : callable, optional
+        Called with how many steps of packing are done, and how many there are.
+
+    Attributes
+    ----------
+    trips, shipped : int
+        Questions that were put to the workers, and bytes that travelled for them, both ways.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        path: str | PathLike[str],
+        *,
+        missing: str = "error",
+        drop: Iterable[str] | None = None,
+        only: Iterable[str] | None = None,
+        piece_rows: int = ROWS,
+        told: Told | None = None,
+    ) -> None:
+        check_policy(missing)
+        self.path, self._missing = Path(path), missing
+        columns, self._pieces = pieces_of(self.path.absolute(), piece_rows)
+        names = tuple(columns[i] for i in chosen(columns, drop, only))
+        check_shape(len(self._pieces), names)
+        self.client, self._owned = connected(client)
+        try:
+            check_versions(self.client)
+            self._crew = Crew(self.client)
+            self._pack(names, told)
+        except BaseException:
+            self.close()
+            raise
+
+    def _pack(self, names: tuple[str, ...], told: Told | None) -> None:
+        """Have all pieces read and packed."""
+        n, missing = len(self._pieces), self._missing
+        later = None if told is None else lambda done, _: told(done + n, 2 * n)
+        first = None if told is None else lambda done, _: told(done, 2 * n)
+        jobs: dict[int, Any] = {piece.number: (piece, names, missing) for piece in self._pieces}
+        seen = self._crew.for_each("read", jobs, first)
+        self._plan = plan_of(seen)
+        self._digests: dict[int, str] = {}
+        found = self._settle(self._pieces, later)
+        sizes = [sum(each[1][v] for each in found) for v in range(len(names))]
+        n_rows = sum(each[0] for each in found)
+        about = Schema(names, self._plan.levels, n_rows)
+        odd = too_many_levels(about, {name for one in seen for name in one.declared})
+        if odd:
+            warnings.warn(odd, DataWarning, stacklevel=3)
+        said = (odd,) if odd else ()
+        schema = Schema(names, self._plan.levels, n_rows, digest_of_rows=self._digest(names), warnings=said)
+        super().__init__(schema, sizes)
+
+    def _settle(self, pieces: Any, told: Told | None = None) -> list[Any]:
+        """Have pieces packed by the labels of all; make sure that they are what they were before."""
+        jobs: dict[int, Any] = {piece.number: (piece, self._plan, self._missing) for piece in pieces}
+        found = self._crew.for_each("settle", jobs, told)
+        for piece, (_, _, digest) in zip(pieces, found, strict=True):
+            if self._digests.setdefault(piece.number, digest) != digest:
+                self._crew.forget(piece)
+                where = str(piece.where[0][0].path)
+                raise DataError(f"{where!r} has changed while it was in use: start again")
+        return found
+
+    def _digest(self, names: tuple[str, ...]) -> str:
+        levels = [len(labels) for labels in self._plan.levels]
+        digests = [self._digests[piece.number] for piece in self._pieces]
+        return PARTS + hashlib.sha256(json.dumps([names, levels, digests]).encode()).hexdigest()
+
+    @property
+    def trips(self) -> int:
+        """Questions that were put to the workers."""
+        return self._crew.trips
+
+    @property
+    def shipped(self) -> int:
+        """Bytes that have travelled."""
+        return self._crew.shipped
+
+    def ask(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of the workplace of every worker; pieces of those that are lost are packed again."""
+        while True:
+            if gone := self._crew.homeless(self._pieces):
+                self._settle(gone)
+            try:
+                return self._asked(method, arguments)
+            except LostWorkerError:
+                continue
+
+    def _asked(self, method: str, arguments: tuple[Any, ...]) -> list[Any]:
+        if method == "tables":
+            asked: Questions = arguments[0]
+            found = self._crew.ask(method, (pack_questions(asked),))
+            return [unpack_tables(message, asked, self._layout.levels) for message in found]
+        if method == "pair_counts":
+            layout: PairLayout = arguments[0]
+            about: tuple[Ints, Ints] = (wide(layout.levels), wide(layout.regular))
+            return list(map(wide, self._crew.ask(method, (*map(narrow, about), *arguments[1:]))))
+        raise EngineError(f"nobody can be asked for {method!r}")
+
+    def close(self) -> None:
+        """Let the workers forget the table; a cluster that was started for it ends."""
+        if hasattr(self, "_crew"):
+            self._crew.close()
+        for thing in self._owned:
+            thing.close()
+        self._owned = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # scikit-learn copies the options of estimators; there is one cluster
+
+    def __reduce__(self) -> Any:
+        raise EngineError("an engine of a cluster does not travel: make it where it is used")

@@ -1,0 +1,232 @@
+"""Rows in several places, each of which counts its own: the tables are added, and nothing above knows.
+
+A :class:`Place` holds some parts of the table and adds up what they count; a :class:`ShardEngine` asks all
+places at once and adds up their answers. Who the places are, threads here or workers elsewhere, only ``ask``
+knows.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._parallel import n_threads, result_of
+from ibmap._types import Ints
+from ibmap.data import CategoricalData, Schema
+from ibmap.data.packed import WIDE, LevelBits, PackedData
+from ibmap.data.packed_file import let_go
+from ibmap.data.schema import PARTS
+from ibmap.engines.adding import add_tables
+from ibmap.engines.engine import EngineBase
+from ibmap.engines.memory import MemoryEngine, drawn_rows
+from ibmap.engines.packing import packed_data
+from ibmap.engines.pair_counts import PairLayout, counts_of, regular_variables, tables_of
+from ibmap.engines.questions import Questions
+from ibmap.engines.tables import Tables
+from ibmap.errors import EngineError
+
+
+class Place:
+    """Some parts of a table in one place; what it answers is about all of them.
+
+    Parameters
+    ----------
+    parts : sequence of MemoryEngine
+        The parts, at least one, with the same levels.
+    lets_go : bool
+        Whether what is mapped from files leaves the memory of this process after every answer, and with it
+        the buffers in which its rows were split.
+    """
+
+    def __init__(self, parts: Sequence[MemoryEngine], lets_go: bool = False) -> None:
+        self._parts, self._lets_go = parts, lets_go
+
+    def tables(self, asked: Questions) -> Tables:
+        """Count: one table for every y of every question."""
+        found = []
+        for part in self._one_by_one():
+            found.append(part.tables(asked))
+            _ = found[-1].answered()[1].keys  # they are looked up in the rows
+        return found[0] if len(found) == 1 else add_tables(found)
+
+    def pair_counts(self, layout: PairLayout, first: int, last: int) -> NDArray[np.int64]:
+        """Count some variables against all later ones."""
+        out = np.zeros(layout.shape(first, last), np.int64)
+        for part in self._one_by_one():
+            out += counts_of(part, layout, first, last)
+        return out
+
+    def _one_by_one(self) -> Iterator[MemoryEngine]:
+        for part in self._parts:
+            yield part
+            if self._lets_go and isinstance(part.data, PackedData):
+                let_go(part.data)
+                part.forget_splits()
+
+
+class ThreadPlaces:
+    """Places in threads of this process; a part stays with its thread, which knows how far it has split it.
+
+    Parameters
+    ----------
+    parts : sequence of MemoryEngine
+        The parts, at least one.
+    threads : int
+        Threads, at most.
+    lets_go : bool
+        See :class:`Place`.
+    """
+
+    def __init__(self, parts: Sequence[MemoryEngine], threads: int, lets_go: bool = False) -> None:
+        groups = [parts[k::threads] for k in range(min(threads, len(parts)))]
+        self._places = [Place(group, lets_go) for group in groups]
+        self._pools = [ThreadPoolExecutor(1) for _ in groups[1:]]
+
+    def ask(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of every place at once; return one answer for each."""
+
+        def call(place: Place) -> Any:
+            return getattr(place, method)(*arguments)
+
+        others = zip(self._pools, self._places[1:], strict=True)
+        waiting = [pool.submit(call, place) for pool, place in others]
+        return [call(self._places[0]), *map(result_of, waiting)]
+
+
+class ShardEngine(EngineBase):
+    """Rows in several places: subclass it, and write ``ask``.
+
+    Parameters
+    ----------
+    schema : Schema
+        The table without its rows.
+    level_sizes : sequence of ndarray
+        How many rows have each level of each variable.
+    """
+
+    def __init__(self, schema: Schema, level_sizes: Sequence[Ints]) -> None:
+        self.schema = schema
+        levels = np.array(schema.cardinalities)
+        complete = np.array([int(sizes.sum()) == schema.n_rows for sizes in level_sizes], bool)
+        regular = regular_variables(levels, complete, levels <= WIDE)
+        sizes = np.concatenate([np.empty(0, np.int64), *(level_sizes[v] for v in regular.tolist())])
+        self._layout = PairLayout(levels, regular, sizes)
+
+    def ask(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of every place at once; return one answer for each."""
+        raise TypeError(f"{type(self).__name__} must define ask(method, *arguments)")
+
+    def tables(self, questions: Questions) -> Tables:
+        """Count: one table for every y of every question."""
+        return add_tables(self.ask("tables", questions.check(self.schema.n_variables)))
+
+    def pairs(self) -> Iterator[Tables]:
+        """Count every pair of variables once, x < y, without conditioning; in batches, in any order."""
+        for first, last in self._layout.trips():
+            counts = sum(self.ask("pair_counts", self._layout, first, last))
+            yield from tables_of(counts, self._layout, first, last, self.schema.n_rows)
+        for questions in self._layout.others():
+            yield self.tables(questions)
+
+
+class ThreadEngine(ShardEngine):
+    """Count in several threads of this process, each with its share of the rows.
+
+    Parameters
+    ----------
+    data : CategoricalData or sequence of CategoricalData
+        The table, which is cut into as many parts as there are threads; or its parts, which may be mapped
+        from files, with the same variables and levels.
+    n_jobs : int
+        Threads; -1 is all cores.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> engine = ThreadEngine(load({"a": [0, 1] * 100, "b": [1, 0] * 100}), n_jobs=2)
+    >>> engine.tables(Questions.fixed(0, [1], [])).cells.T.tolist()  # slice, level of x, level of y, count
+    [[0, 0, 1, 100], [0, 1, 0, 100]]
+    """
+
+    def __init__(self, data: CategoricalData | Sequence[CategoricalData], n_jobs: int = -1) -> None:
+        threads = n_threads(n_jobs)
+        self._given, self._jobs = data, n_jobs
+        if isinstance(data, CategoricalData):
+            whole = packed_data(data)
+            parts, schema = cut_rows(whole, threads), data.schema
+        else:
+            parts = list(map(packed_data, data))
+            schema = schema_of(parts)
+        sizes = [sum(level_sizes(part.bits, v) for part in parts) for v in range(schema.n_variables)]
+        super().__init__(schema, sizes)  # type: ignore[arg-type]
+        self._places = ThreadPlaces([MemoryEngine(part) for part in parts], threads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ThreadEngine, (self._given, self._jobs)
+
+    def ask(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of every place at once; return one answer for each."""
+        return self._places.ask(method, *arguments)
+
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> EngineBase:
+        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        if not isinstance(self._given, CategoricalData):
+            return super().resampled(rng, share)  # type: ignore[return-value]
+        rows = drawn_rows(rng, self.schema.n_rows, share)
+        return ThreadEngine(self._given.rows(rows), self._jobs)
+
+
+def cut_rows(data: PackedData, n_parts: int) -> list[PackedData]:
+    """Cut a table into parts of whole words of rows; the last one may be shorter.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> data = packed_data(load({"a": [0, 1] * 100, "b": [1, 0] * 100}))
+    >>> [part.n_rows for part in cut_rows(data, 3)]
+    [128, 72]
+    """
+    table, about = data.bits, (data.names, data.levels, data.bin_edges, data.backend)
+    n_words = table.bits.shape[1]
+    step = max(1, -(-n_words // n_parts))
+    if step >= n_words:
+        return [data]
+    parts = []
+    for word in range(0, n_words, step):
+        rows = slice(64 * word, min(64 * (word + step), table.n_rows))
+        bits = np.ascontiguousarray(table.bits[:, word : word + step])
+        sizes = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+        codes = np.ascontiguousarray(table.wide_codes[:, rows])
+        parts.append(PackedData(LevelBits(rows.stop - rows.start, table.levels, bits, codes, sizes), *about))
+    return parts
+
+
+def level_sizes(bits: LevelBits, variable: int) -> Ints:
+    """Return how many rows have each level of a variable."""
+    first, levels = int(bits.first[variable]), int(bits.levels[variable])
+    if first >= 0:
+        return bits.level_sizes[first : first + levels]
+    codes = bits.wide_codes[bits.wide[variable]]
+    return np.bincount(codes[codes >= 0], minlength=levels).astype(np.int64)
+
+
+def schema_of(parts: Sequence[PackedData]) -> Schema:
+    """Return what the parts of a table have in common, and how many rows they have together."""
+    if not parts:
+        raise EngineError("a table has at least one part")
+    first = parts[0].schema
+    for part in parts[1:]:
+        if (part.names, part.levels) != (first.names, first.levels):
+            raise EngineError(
+                "the parts of a table must have the same variables and levels, in the same order"
+            )
+
+    def digest() -> str:
+        return PARTS + hashlib.sha256("".join(part.schema.digest for part in parts).encode()).hexdigest()
+
+    n_rows = sum(part.n_rows for part in parts)
+    about = {"bin_edges": first.bin_edges, "warnings": first.warnings, "digest_of_rows": digest}
+    return Schema(first.names, first.levels, n_rows, backend=first.backend, **about)  # type: ignore[arg-type]

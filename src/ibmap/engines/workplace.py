@@ -1,0 +1,127 @@
+"""What lives on a worker of a cluster: pieces of a table, packed once, and who counts in them.
+
+It is called with bytes and answers with bytes, so that only Python and ibmap must agree about them. Pieces
+are kept in files of the worker's own folder, and mapped from there: a table may be larger than the memory.
+"""
+
+import hashlib
+import pickle
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._types import Ints
+from ibmap.data.packed import PackedData
+from ibmap.data.packed_file import open_packed, write_packed
+from ibmap.data.pieces import Piece, read_piece, settled, without_rows
+from ibmap.data.streaming import Passing, Plan
+from ibmap.engines.adding import add_tables
+from ibmap.engines.memory import MemoryEngine
+from ibmap.engines.messages import Message, narrow, pack_tables, unpack_questions, wide
+from ibmap.engines.pair_counts import PairLayout
+from ibmap.engines.shards import ThreadPlaces, level_sizes
+from ibmap.errors import IbmapError
+
+ANSWER, REFUSED, FAILED = "answer", "refused", "failed"  #: how an answer begins
+ROOM = 0.4  #: share of the memory of a worker that mapped pieces may take between two questions
+
+
+class Workplace:
+    """Pieces of a table on one worker.
+
+    Parameters
+    ----------
+    folder : str
+        Where its files go; they are removed when it is no longer needed.
+    threads : int
+        Threads that count.
+    memory : int or None
+        Bytes that the worker may use, if there is a limit.
+    """
+
+    def __init__(self, folder: str | None, threads: int = 1, memory: int | None = None) -> None:
+        self._folder = Path(mkdtemp(prefix="ibmap-", dir=folder))
+        finalize(self, rmtree, self._folder, ignore_errors=True)
+        self._threads, self._memory = threads, memory
+        self._pieces: dict[int, MemoryEngine] = {}
+        self._places: ThreadPlaces | None = None
+        self._asked: list[int] = []  # the pieces that they have
+
+    def call(self, method: str, arguments: bytes) -> bytes:
+        """Call a method; what goes wrong is told in words, as some exceptions do not travel."""
+        try:
+            found: tuple[Any, ...] = (ANSWER, getattr(self, method)(*pickle.loads(arguments)))
+        except IbmapError as error:
+            found = (REFUSED, type(error).__name__, str(error))
+        except Exception as error:
+            found = (FAILED, f"{type(error).__name__}: {error}")
+        return pickle.dumps(found, protocol=5)
+
+    def read(self, piece: Piece, names: tuple[str, ...], missing: str) -> Passing:
+        """Read a piece and keep it, packed by its own labels; return what was seen in it."""
+        passing = read_piece(piece, names, missing)
+        with self._path(piece, "read").open("wb") as file:
+            pickle.dump(passing, file, protocol=5)
+        return without_rows(passing)
+
+    def settle(self, piece: Piece, plan: Plan, missing: str) -> tuple[int, list[Ints], str]:
+        """Pack a piece by the labels of all; return its rows, those of every level, and a digest.
+
+        A piece that was read elsewhere, by a worker that is gone, is read again.
+        """
+        kept = self._path(piece, "read")
+        if kept.exists():
+            with kept.open("rb") as file:
+                passing = pickle.load(file)
+            kept.unlink()
+        else:
+            passing = read_piece(piece, plan.names, missing)
+        data = settled(passing, plan)
+        digest = _digest(data)
+        path = self._path(piece, "ibmap")
+        about = (data.names, data.levels)
+        write_packed(PackedData(data.bits, *about, digest=digest), path)
+        del passing, data
+        mapped = open_packed(path)
+        self._pieces[piece.number] = MemoryEngine(mapped)
+        self._places = None
+        return mapped.n_rows, [level_sizes(mapped.bits, v) for v in range(mapped.n_variables)], digest
+
+    def tables(self, pieces: list[int], asked: Message) -> Message:
+        """Count: one table for every y of every question, added up over some pieces."""
+        found = self._ask(pieces, "tables", unpack_questions(asked))
+        return pack_tables(found[0] if len(found) == 1 else add_tables(found))
+
+    def pair_counts(
+        self, pieces: list[int], levels: Ints, regular: Ints, first: int, last: int
+    ) -> NDArray[Any]:
+        """Count some variables against all later ones, added up over some pieces."""
+        found = self._ask(pieces, "pair_counts", PairLayout(wide(levels), wide(regular)), first, last)
+        return narrow(np.sum(found, axis=0))
+
+    def _ask(self, pieces: list[int], method: str, *arguments: Any) -> list[Any]:
+        if self._places is None or self._asked != pieces:
+            engines = [self._pieces[number] for number in pieces]
+            packed = [engine.packed for engine in engines]
+            mapped = sum(
+                each.level_bits.nbytes + each.columns.nbytes + each.wide_codes.nbytes for each in packed
+            )
+            lets_go = bool(self._memory) and mapped > ROOM * float(self._memory or 0)
+            self._places, self._asked = ThreadPlaces(engines, self._threads, lets_go), pieces
+        return self._places.ask(method, *arguments)
+
+    def _path(self, piece: Piece, suffix: str) -> Path:
+        return self._folder / f"{piece.number}.{suffix}"
+
+
+def _digest(data: PackedData) -> str:
+    """Return what tells the rows of a piece from others."""
+    digest = hashlib.sha256(str(data.n_rows).encode())
+    digest.update(np.ascontiguousarray(data.bits.bits).data)
+    digest.update(np.ascontiguousarray(data.bits.wide_codes).data)
+    return digest.hexdigest()
