@@ -1,7 +1,7 @@
 """The recommended learner on a GPU and on two cores: from a packed table to the graph.
 
-``python benchmarks/gpu.py OUT.csv --variables 1000 5000`` needs CuPy and a GPU; ``--most-on-cpu`` is the number
-of variables up to which two cores learn the same tables. Kernels are compiled before the clock starts.
+``python benchmarks/gpu.py OUT.csv --variables 1000 5000`` needs CuPy and a GPU. Up to ``--most-on-cpu``
+variables two cores learn the same tables. Kernels are compiled before the clock starts.
 """
 
 import argparse
