@@ -1,5 +1,6 @@
 """Two more engines, to show that nothing above ``engines`` knows which one it has, or sees a row."""
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from ibmap.data import CategoricalData, Schema
 from ibmap.engines import ENGINES as BY_NAME
 from ibmap.engines import Engine, EngineBase, MemoryEngine, Questions, Tables, add_tables, ask
+from ibmap.engines.gpu import GpuEngine
 from ibmap.engines.memory import drawn_rows
+from ibmap.errors import DataWarning
 
 Ints = NDArray[np.int64]
 Cells = Counter[tuple[int, int]]
@@ -110,4 +113,21 @@ def _rows(data: CategoricalData, rows: NDArray[np.generic]) -> CategoricalData:
     return CategoricalData(data.codes[:, rows], data.names, data.levels, data.bin_edges, data.backend)
 
 
-ENGINES = [*BY_NAME.values(), HiddenEngine, PartitionedEngine]  #: a new one is held to all tests by its name
+class GpuInNumpy(GpuEngine):
+    """The engine of a GPU, without one; tables that a GPU does not take are counted in memory."""
+
+    def __init__(self, data):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            super().__init__(data, "numpy")
+
+    def __reduce__(self):
+        return GpuInNumpy, (self.data,)
+
+
+#: a new one is held to all tests by its name
+ENGINES = [
+    *(GpuInNumpy if engine is GpuEngine else engine for engine in BY_NAME.values()),
+    HiddenEngine,
+    PartitionedEngine,
+]

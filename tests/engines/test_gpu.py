@@ -12,10 +12,13 @@ from ibmap.data import CategoricalData, load
 from ibmap.engines import MemoryEngine, gpu
 from ibmap.engines.gpu import GpuEngine, cupy_with_a_device
 from ibmap.errors import DataWarning, EngineError, RequestError
+from ibmap.independence import BayesianTest
 from ibmap.learners import evidence_map, ibmap_hc
 from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore, device
 from ibmap.scores.device import DeviceRows
+from ibmap.scores.ib import ib_score
 from ibmap.search import climb
+from ibmap.search.wide_lists import unconditional
 
 KINDS = [AdaptiveScore, PairwiseScore, SaturatedScore]
 
@@ -109,6 +112,38 @@ def test_the_paper_search_and_the_estimator_take_it():
     assert learner.graph_ == ibmap.EvidenceMAP().fit(rows).graph_
 
 
+@pytest.mark.parametrize("arrays", LIBRARIES)
+@pytest.mark.parametrize("options", [{}, {"prior_counts": "bdeu"}, {"prior": 0.9, "combine": "global"}])
+@pytest.mark.parametrize("matrix", [10_000, 10])
+def test_the_same_climb(arrays, options, matrix, monkeypatch):
+    monkeypatch.setattr(climb, "MATRIX", matrix)
+    data = table(70, 300, 2, constant=False)
+    test = BayesianTest(**options)
+    one = ibmap_hc(data, test=test, patience=5, engine=lambda data: GpuEngine(data, arrays))
+    other = ibmap_hc(data, test=test, patience=5)
+    assert one.graph == other.graph
+    assert [(step.x, step.y) for step in one.history] == [(step.x, step.y) for step in other.history]
+    assert one.score == pytest.approx(other.score, rel=1e-12)
+
+
+def test_all_pairs_at_once_are_those_in_memory():
+    data = table(50, 120, 4, constant=False)
+    one, other = (
+        ib_score(BayesianTest(prior_counts=0.25).bind(engine), 50)
+        for engine in (GpuEngine(data, "numpy"), MemoryEngine(data))
+    )
+    found, expected = np.empty((50, 50)), np.empty((50, 50))
+    one.fill_empty(found)
+    other.fill_empty(expected)
+    assert np.array_equal(found, found.T)
+    assert found == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    lists, more = (unconditional(score, 60) for score in (one, other))
+    assert set(map(tuple, lists.pairs.tolist())) == set(map(tuple, more.pairs.tolist()))
+    assert lists.values == pytest.approx(more.values)
+    assert lists.row_sum == pytest.approx(more.row_sum)
+    assert lists.floor == pytest.approx(more.floor)
+
+
 def test_few_rows_at_a_time_change_nothing(monkeypatch):
     monkeypatch.setattr(gpu, "IN_TESTS", 1 << 14)
     monkeypatch.setattr(gpu, "OF_MEMORY", np.inf)
@@ -143,7 +178,7 @@ def test_without_cupy_or_a_gpu_it_says_so():
     try:
         cupy_with_a_device()
     except RequestError as error:
-        assert "cupy is not installed" in str(error) or "GPU" in str(error)  # noqa: PT017
+        assert "needs CuPy, which is not installed" in str(error) or "GPU" in str(error)  # noqa: PT017
 
 
 def test_replicates_and_copies_stay_on_the_gpu():

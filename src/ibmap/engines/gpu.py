@@ -8,7 +8,7 @@ import numpy as np
 from ibmap._libraries import library
 from ibmap._text import in_bytes
 from ibmap.data import CategoricalData
-from ibmap.engines.memory import MemoryEngine
+from ibmap.engines.memory import MemoryEngine, drawn_rows
 from ibmap.errors import DataWarning, EngineError, RequestError
 
 MOST_ROWS = 1 << 24  #: up to which numbers of 32 bits count without rounding
@@ -68,12 +68,18 @@ class GpuEngine(MemoryEngine):
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
-        return GpuEngine(super().resampled(rng, share).data, self.arrays.__name__)
+        drawn = self.data.rows(drawn_rows(rng, self.data.n_rows, share))
+        return GpuEngine(drawn, self.arrays.__name__)
 
 
 def cupy_with_a_device() -> Any:
     """Return CuPy, if there is a GPU that it can use."""
-    arrays = library("cupy")
+    try:
+        arrays = library("cupy")
+    except RequestError:
+        raise RequestError(
+            "engine='gpu' needs CuPy, which is not installed: pip install \"ibmap[gpu]\""
+        ) from None
     try:
         n_devices = int(arrays.cuda.runtime.getDeviceCount())
     except arrays.cuda.runtime.CUDARuntimeError as error:

@@ -23,6 +23,7 @@ from ibmap.kernels.ib_rows import closure_block, closure_row, empty_irregular
 from ibmap.kernels.rows import fill_row
 from ibmap.kernels.unconditional import unconditional_band, unconditional_tile
 from ibmap.scores.closure import closure_answers
+from ibmap.scores.device_pairs import DevicePairs
 from ibmap.scores.local_score import NONE, LocalScoreBase, Rows, Tile, credibility
 
 FEW = 32  #: so many variables are scored row by row, without edges too: tiles take 3 s to compile
@@ -146,6 +147,7 @@ class CompiledIBScore(BoundIBScore):
         self.n_threads = max(1, min(n_threads, self.n))
         self.n_cells = test.packed.n_rows * self.n
         self._tests = [test, *(test.for_thread() for _ in range(self.n_threads - 1))]
+        self._on_device = DevicePairs(test) if DevicePairs.fit(test) else None
 
     def row(self, thread: int) -> tuple[int, Ints]:
         """Return the address of the function that fills a row of σ, and what it takes in one thread."""
@@ -170,6 +172,9 @@ class CompiledIBScore(BoundIBScore):
                 fill_row(*self.row(0), x, NONE, row)
             sigma[lower] = sigma.T[lower]  # they differ in rounding
             return
+        if self._on_device is not None:
+            self._on_device.fill(sigma)
+            return
         contexts, (words, counts) = [test.context.numbers for test in self._tests], self._tables
 
         def tile_of(thread: int, tile: Tile) -> None:
@@ -185,6 +190,10 @@ class CompiledIBScore(BoundIBScore):
         """Return the tiles of a table whose variables are complete and have equally many levels."""
         in_order = np.array_equal(self.test.packed.order, np.arange(self.n))
         return self._all_tiles() if in_order else []
+
+    def lowest(self, wanted: int) -> tuple[NDArray[np.int32], Floats, float, Floats] | None:
+        """Return the least credible pairs of the graph without edges, if a device finds them; see there."""
+        return None if self._on_device is None else self._on_device.lowest(wanted)
 
     def fill_tile(self, thread: int, tile: Tile, band: Floats) -> None:
         """Put σ_xy of a tile into ``band[x - first x, y]``."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, Questions, Tables, ask
@@ -106,6 +107,13 @@ class TiledScore(Protocol):
 
     def tiles(self) -> list[Tile]:
         """Return tiles that hold every pair once, by the first x, then by the first y; [] if it has none."""
+        ...
+
+    def lowest(self, wanted: int) -> tuple[NDArray[np.int32], Floats, float, Floats] | None:
+        """Return the least credible pairs x < y, σ_xy, a floor for all others, and the sums of rows.
+
+        None if tiles must be filled for that.
+        """
         ...
 
     def fill_tile(self, thread: int, tile: Tile, band: Floats) -> None:

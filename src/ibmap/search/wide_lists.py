@@ -53,6 +53,9 @@ def unconditional(score: TiledScore, n_listed: int) -> Unconditional:
 
     Sums are added up in the order in which a row of a matrix is, so they are the same to the last bit.
     """
+    found = score.lowest(n_listed)
+    if found is not None:
+        return Unconditional(*found)
     n, threads = score.n, score.n_threads
     bands: dict[tuple[int, int], list[tuple[int, int, int, int, int]]] = {}
     for tile in score.tiles():
