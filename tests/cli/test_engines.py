@@ -72,7 +72,7 @@ def test_a_result_of_a_cluster_is_written_and_explained(
         (("--engine", "dask=tcp://127.0.0.1:1"), "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
         (("--engine", "dask", "--discretize", "quantile"), "leave out --discretize"),
         (("--engine", "dask", "--columns", "ranks"), "counts categories: leave out --columns"),
-        (("--engine", "spark"), "unknown engine 'spark'; there are memory, threads, dask"),
+        (("--engine", "spark"), "unknown engine 'spark'; there are memory, threads, gpu, dask"),
         (("--engine", "threads=0"), "unknown engine 'threads=0'"),
         (("--engine", "dask", "--drop", "nobody"), "nobody"),
     ],

@@ -69,7 +69,7 @@ class GpuEngine(MemoryEngine):
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
         drawn = self.data.rows(drawn_rows(rng, self.data.n_rows, share))
-        return GpuEngine(drawn, self.arrays.__name__)
+        return MemoryEngine(drawn) if self.columns is None else GpuEngine(drawn, self.arrays.__name__)
 
 
 def cupy_with_a_device() -> Any:
