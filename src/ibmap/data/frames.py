@@ -133,4 +133,5 @@ def _declared(name: str, series: "nw.Series[Any]") -> Column:
         codes = native.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
         return Coded(name, codes, tuple(native.dtype.categories.to_list()), declared=True)
     codes = native.cat.codes.to_numpy().astype(np.int64)
-    return Coded(name, codes, tuple(map(label, native.cat.categories.tolist())), declared=True)
+    levels = tuple(map(label, native.cat.categories.tolist()))
+    return Coded(name, codes, levels, declared=True, ordinal=bool(native.cat.ordered))

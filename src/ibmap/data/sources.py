@@ -176,7 +176,8 @@ def _read_opened(file: OpenedFile | Stream, choose: Choose) -> RawTable:
 def _coded(data: CategoricalData, name: str) -> Column:
     """Return a variable that has its codes already."""
     i = data.index(name)
-    return Coded(name, data.codes_of(i).astype(np.int64), data.levels[i], declared=True)
+    codes = data.codes_of(i).astype(np.int64)
+    return Coded(name, codes, data.levels[i], declared=True, ordinal=name in data.ordinal)
 
 
 def _read_array(array: NDArray[Any], choose: Choose) -> RawTable:

@@ -26,8 +26,9 @@ class Network:
     numbers : tuple of mappings
         For each edge, in the order of ``graph.edges``, its numbers by name: ``posterior``,
         ``log_posterior_xy`` and ``log_posterior_yx`` (x is the first end); ``strength``, and
-        ``log_odds_ratio`` of two binary variables, with standard errors; of continuous ones
-        ``partial_correlation`` and its error, and ``correlation``. Empty if there are none.
+        ``log_odds_ratio`` of two binary variables and ``score_correlation`` of ordered levels, with standard
+        errors; of continuous ones ``partial_correlation`` and its error, and ``correlation``. Empty if there
+        are none.
     """
 
     graph: Graph

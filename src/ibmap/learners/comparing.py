@@ -15,7 +15,7 @@ from ibmap.engines import Engine, as_engine
 from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
 from ibmap.model.effects import contrast_effects
-from ibmap.model.strength import cramers_v, log_odds_ratio
+from ibmap.model.strength import cramers_v, score_correlation
 from ibmap.results.comparison import Comparison, Judged
 from ibmap.results.learned import Learned
 from ibmap.scores.large_model import contrasts
@@ -131,16 +131,17 @@ def deviations(groups: Sequence[CategoricalData], graph: Graph) -> Floats:
 
 
 def difference(groups: Groups, graph: Graph, margins: Sequence[Floats]) -> Floats:
-    """Return Cramér's V of the ratio of the odds ratios of every edge; of binary variables with a sign."""
+    """Return Cramér's V of the ratio of the odds ratios of every edge; of ordered levels with a sign."""
     first, second = (contrast_effects(as_engine(group), graph) for group in groups)
     codings = [contrasts(len(margin)) for margin in margins]
-    out = np.zeros(graph.n_edges)
+    out, schema = np.zeros(graph.n_edges), groups[0].schema
+    ordered = schema.ordinal | (schema.cardinalities == 2)
     for e, (i, j) in enumerate(graph.pairs.tolist()):
         table = codings[i] @ (second[e][0] - first[e][0]) @ codings[j].T
         if min(table.shape) < 2:
             continue
         out[e] = cramers_v(table, margins[i], margins[j])
-        if table.shape == (2, 2) and log_odds_ratio(table) < 0:
+        if ordered[[i, j]].all() and score_correlation(table, margins[i], margins[j]) < 0:
             out[e] *= -1.0
     return out
 

@@ -158,7 +158,8 @@ def _share(numbers: Numbers) -> float:
 
 def _colour(numbers: Numbers) -> str:
     """Return the colour of an edge: by the sign of its effect if that is known."""
-    effect = numbers.get("partial_correlation", numbers.get("log_odds_ratio"))
+    signed = ("partial_correlation", "score_correlation", "log_odds_ratio")
+    effect = next((numbers[name] for name in signed if name in numbers), None)
     if effect is None:
         return UNSIGNED if "strength" in numbers else ACCENT
     return ACCENT if effect >= 0 else WRONG

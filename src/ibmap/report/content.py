@@ -53,6 +53,13 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
     }
 
 
+#: how a table was read, as a result has it
+READING = (
+    *("columns", "missing", "discretize", "bins", "drop", "only", "weights"),
+    *("ordinal", "categorical", "missing_values"),
+)
+
+
 def is_of_numbers(result: Result) -> bool:
     """Whether the variables are continuous: they have no levels, and edges no counts."""
     return result.content["data"].get("columns") in ("values", "ranks")
@@ -64,11 +71,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     path = found["data"].get("path")
     name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
     made = found.get("made_with") or {}
-    how = {
-        key: _in_words(value)
-        for key in ("columns", "missing", "discretize", "bins", "drop", "only", "weights")
-        if (value := found["data"].get(key)) != "error"
-    }
+    how = {key: _in_words(value) for key in READING if (value := found["data"].get(key)) != "error"}
     lines = [
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
