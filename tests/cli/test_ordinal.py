@@ -87,3 +87,19 @@ def test_an_order_raises_the_evidence_and_weights_are_repeated_rows() -> None:
     twice = EvidenceMAP().fit(ordinal, sample_weight=weights)
     repeated = load({name: np.repeat(column, weights) for name, column in table.items()}, ordinal=list("abc"))
     assert twice.engine_.schema.digest == repeated.digest() != once.engine_.schema.digest
+
+
+def test_a_file_of_spss_says_what_is_ordinal(ibmap: Any, tmp_path: Path) -> None:
+    pandas, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=300)
+    frame = pandas.DataFrame(
+        {name: 1.0 + np.digitize(factor + rng.normal(size=300), [-1, 0, 1]) for name in ("a", "b", "c")}
+    )
+    labels = {"a": {1.0: "never", 4.0: "always"}}
+    measure = dict.fromkeys("abc", "ordinal")
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels=labels, variable_measure=measure)
+    run = ibmap("learn", tmp_path / "t.sav", "--out", tmp_path / "out")
+    assert run.code == 0, run.err
+    assert "r +" in run.out
+    assert ibmap("explain", tmp_path / "out", "a", "b").code == 0

@@ -32,8 +32,8 @@ File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="CSV (or other delimited text, perhaps gzipped), Parquet, Arrow, or a packed table; a folder of "
-        "Parquet or Arrow files; - is stdin.",
+        help="CSV (or other delimited text, perhaps gzipped), Parquet, Arrow, Feather, SPSS, Stata, SAS, "
+        "Excel, or a packed table; a folder of Parquet or Arrow files; - is stdin.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]

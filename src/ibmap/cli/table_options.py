@@ -243,7 +243,8 @@ def weighted(opened: Any, name: str) -> tuple["OpenedFile", str]:
     if not frame[name].dtype.is_numeric():
         raise RequestError(f"--weights {name}: the column holds no numbers")
     found = times_of(frame[name].to_numpy(), len(frame), f"--weights {name}")
-    return OpenedFile(repeated(frame.drop(name), found.times), opened.warning), found.words
+    ordinal = tuple(one for one in getattr(opened, "ordinal", ()) if one != name)
+    return OpenedFile(repeated(frame.drop(name), found.times), opened.warning, ordinal), found.words
 
 
 def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:

@@ -58,7 +58,7 @@ def choose_columns(
     'categories'
     """
     table = read(source, drop, only)
-    about = told(table.names, ordinal, categorical, missing_values)
+    about = told(table.names, ordinal, categorical, missing_values, table.ordinal)
     columns = list(map(about.column, table.as_columns()))
     found = [column.name for column in columns if is_continuous(column)]
     if not found:

@@ -105,7 +105,7 @@ def load(
     table = read(source, drop, only)
     if table.warning:
         warnings.warn(table.warning, DataWarning, stacklevel=2)
-    about = told(table.names, ordinal, categorical, missing_values)
+    about = told(table.names, ordinal, categorical, missing_values, table.ordinal)
     encoded, declared = None, set[str]()
     if table.matrix is not None and discretize is None and bins is None and about.is_plain:
         encoded = encode_matrix(table.matrix)

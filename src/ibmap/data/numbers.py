@@ -117,7 +117,7 @@ def load_numbers(
     table = read(source, drop, only)
     if table.warning:
         warnings.warn(table.warning, DataWarning, stacklevel=2)
-    about = told(table.names, ordinal, categorical, missing_values)
+    about = told(table.names, ordinal, categorical, missing_values, table.ordinal)
     found = [about.column(column, numbers=True) for column in table.as_columns()]
     check_finite(found)
     found = apply_policy(found, missing, POLICIES)

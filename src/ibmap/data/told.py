@@ -60,9 +60,13 @@ class Told:
 
 
 def told(
-    names: Sequence[str], ordinal: Ordinal, categorical: Iterable[str] | None, missing_values: MissingValues
+    names: Sequence[str],
+    ordinal: Ordinal,
+    categorical: Iterable[str] | None,
+    missing_values: MissingValues,
+    known: Iterable[str] = (),
 ) -> Told:
-    """Return what is said about columns, checked against their names.
+    """Return what is said about columns, checked against their names; ``known`` are ordinal unless said else.
 
     Examples
     --------
@@ -86,6 +90,7 @@ def told(
     if missing_values is not None and not isinstance(missing_values, Mapping):
         every = _values(missing_values)
         by_name = dict.fromkeys(names, every) if every else {}
+    orders = {**{name: None for name in known if name not in plain}, **orders}
     return Told(orders, plain, {str(name): _values(values) for name, values in by_name.items()})
 
 
