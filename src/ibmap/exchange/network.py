@@ -29,10 +29,13 @@ class Network:
         ``log_odds_ratio`` of two binary variables and ``score_correlation`` of ordered levels, with standard
         errors; of continuous ones ``partial_correlation`` and its error, and ``correlation``. Empty if there
         are none.
+    groups : mapping
+        The group of each variable, "" if it is in none; empty if there are no groups.
     """
 
     graph: Graph
     numbers: tuple[Numbers, ...] = field(default=(), repr=False)
+    groups: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def columns(self) -> list[str]:
