@@ -9,7 +9,7 @@ everyPair.forEach((k) => {
   edgesOf[pairs.y[k]].push(k);
 });
 
-const state = { measure: "posterior", bound: -Infinity, misses: false, view: "network", picked: null };
+const state = { measure: "posterior", bound: -Infinity, misses: false, groups: false, view: "network", picked: null };
 
 const at = (id) => document.getElementById(id);
 const viewWidth = () => document.querySelector(".view").clientWidth;
