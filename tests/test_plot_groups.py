@@ -77,3 +77,26 @@ def test_the_command_line_draws_them(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path.write_text(CLIQUES.to_json())
     _, found = network_picture(path, "packed", "found", "a")
     assert (found["variables"], len(found["groups"])) == (3, 6)
+
+
+def test_letters_that_no_font_has_are_squares_and_never_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ibmap.plots import fonts
+
+    monkeypatch.setattr(fonts, "FALLBACKS", ("no such font",))
+    axes = plot(Graph(["喫煙", "age", "שלום"], [("喫煙", "age")]), about="喫煙", groups={"age": "群"})
+    axes.figure.canvas.draw()
+    assert {text.get_text() for text in axes.texts} == {"□□", "age"}
+    assert axes.get_title().endswith("around □□")
+    assert fonts.missing_letters(["喫煙", "age"]) == "喫煙"
+
+
+def test_a_font_that_has_the_letters_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ibmap.plots import fonts
+
+    monkeypatch.setattr(fonts, "_installed", lambda: frozenset(["mine"]))
+    monkeypatch.setattr(fonts, "FALLBACKS", ("mine",))
+    usual = fonts._letters
+    monkeypatch.setattr(
+        fonts, "_letters", lambda f: frozenset(map(ord, "喫煙")) if f == ("mine",) else usual(f)
+    )
+    assert fonts.legible(["喫煙 a"]) == ([*pyplot.rcParams["font.family"], "mine"], ["喫煙 a"], "")

@@ -61,7 +61,6 @@ def test_the_same_picture_every_time(net):
     assert tuple(one) == tuple(two)
 
 
-@pytest.mark.filterwarnings("ignore:Glyph", "ignore:Matplotlib currently does not support")
 @pytest.mark.parametrize(
     "graph",
     [Graph([]), Graph(["a"]), Graph("abc"), Graph.complete("abcd"), Graph.complete([*NASTY, "$x_{", "$a$"])],

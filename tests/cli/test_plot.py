@@ -78,7 +78,6 @@ def test_layouts(ibmap, truth, tmp_path, layout):
     assert ibmap("plot", truth, tmp_path / "a.png", "--layout", layout).code == 0
 
 
-@pytest.mark.filterwarnings("ignore:Glyph", "ignore:Matplotlib currently does not support")
 def test_any_names_and_many_of_them(ibmap, tmp_path):
     (tmp_path / "nasty.json").write_text(Graph.complete(NASTY).to_json())
     assert ibmap("plot", tmp_path / "nasty.json", tmp_path / "nasty.png").code == 0

@@ -1,6 +1,7 @@
 """``ibmap plot``: a picture of a network, of two, or of how the score rose."""
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -90,7 +91,17 @@ def network_picture(
     grouped = None if groups is None else dict(with_groups(network, groups).groups)
     if grouped is not None:
         found["groups"] = grouped
+    tell_missing(shown.graph.names)
     return drawn(network, layout=layout, groups=grouped, about=about), found
+
+
+def tell_missing(names: Iterable[str]) -> None:
+    """Say which letters no font of this machine has."""
+    from ibmap.plots.fonts import missing_letters
+
+    if lost := missing_letters(names):
+        some = f"{lost[:10]}{' ...' * (len(lost) > 10)}"
+        screen.note(f"no font that matplotlib knows has the letters {some}: squares stand for them")
 
 
 def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
@@ -99,6 +110,7 @@ def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", 
     from ibmap.plots import plot_comparison
 
     mine, true = read_network(source).graph, read_network(truth).graph
+    tell_missing(true.names)
     axes = plot_comparison(mine, true, layout=layout)
     edges = {kind: len(found) for kind, found in compare_edges(mine, true)._asdict().items()}
     about = {"variables": true.n_variables, **edges}

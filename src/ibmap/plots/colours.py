@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ibmap.exchange.network import Numbers
+from ibmap.plots.fonts import legible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,5 +60,6 @@ def legend(axes: "Axes", edges: Sequence[Numbers], groups: Mapping[str, str]) ->
     if handles:
         more: dict[str, Any] = {"bbox_to_anchor": (0.5, 0.02), "ncols": min(len(handles), 6)}
         made = axes.legend(handles=handles, loc="upper center", frameon=False, fontsize=9, **more)
-        for text in made.get_texts():
-            text.set_parse_math(False)
+        fonts, words, _ = legible([text.get_text() for text in made.get_texts()])
+        for text, word in zip(made.get_texts(), words, strict=True):
+            text.set(parse_math=False, text=word, fontfamily=fonts)

@@ -11,6 +11,7 @@ from ibmap.exchange.network import Network, Numbers, as_network, network_of
 from ibmap.graph import Graph
 from ibmap.metrics import compare_edges
 from ibmap.plots.colours import ACCENT, FAINT, INK, WRONG, edge_colour, group_colours, legend
+from ibmap.plots.fonts import legible
 from ibmap.plots.labels import GAP, fitting, sides
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def plot(
     _names(axes, network.graph, places, _looks(shown, central, about))
     legend(axes, numbers, shown)
     title = repr(network.graph)[6:-1] + (f" around {_short(about)}" if about is not None else "")
-    axes.set_title(title, fontsize=10, color=INK, parse_math=False)
+    fonts, (title,), _ = legible([title])
+    axes.set_title(title, fontsize=10, fontfamily=fonts, color=INK, parse_math=False)
     return axes
 
 
@@ -272,6 +274,7 @@ def _names(
     axes.autoscale_view()
     where, texts = axes.transData.transform(points) * 72 / axes.figure.dpi, [_short(n) for n in graph.names]
     place = fitting(graph, where, texts, size) if crowded else sides(graph, where, texts, size)
+    fonts, texts, _ = legible(texts)
     for text, point, area, above in zip(texts, points, sizes, place, strict=True):
         if above is None:
             continue
@@ -284,6 +287,7 @@ def _names(
             ha="center",
             va="bottom" if above else "top",
             fontsize=size,
+            fontfamily=fonts,
             color=INK,
             parse_math=False,
             zorder=3,
