@@ -152,3 +152,9 @@ def test_a_table_that_is_coded_can_be_told_its_orders(tmp_path: Path) -> None:
     assert load(packed, categorical=["n"]).digest() == data.digest()
     with pytest.raises(UnknownVariableError):
         CategoricalData(data.codes, data.names, data.levels, ordinal=("other",))
+
+
+def test_a_record_batch_keeps_its_names() -> None:
+    pa = pytest.importorskip("pyarrow")
+    data = load(pa.record_batch({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]}))
+    assert (data.names, data.backend) == (("rain", "wet"), "pyarrow")

@@ -31,6 +31,10 @@ def read_frame(source: Any, choose: Choose | None = None) -> RawTable | None:
     """
     import narwhals as nw
 
+    if hasattr(source, "__arrow_c_array__") and hasattr(source, "column_names"):  # a record batch
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        source = pa.Table.from_batches([pa.record_batch(source)])
     _check_names(source)
     native = nw.from_native(source, pass_through=True, allow_series=True)
     if isinstance(native, nw.Series):
