@@ -18,6 +18,7 @@ from ibmap.errors import RequestError
 from ibmap.independence.base import (
     Answers,
     BoundTableTest,
+    BoundTest,
     Parameters,
     log_one_minus_exp,
     require_levels,
@@ -61,7 +62,7 @@ class OrdinalTest(Parameters):
         """What provenance shows."""
         return f"ordinal(alpha={self.alpha})"
 
-    def bind(self, engine: Engine) -> "BoundOrdinalTest":
+    def bind(self, engine: Engine) -> BoundTest:
         """Bind the test to an engine."""
         if not 0 < self.alpha < 1:
             raise RequestError(f"alpha must lie between 0 and 1, not {self.alpha}")
@@ -101,7 +102,7 @@ class OrdinalEvidenceTest(Parameters):
         shown = f"{self.prior:g}" if isinstance(self.prior, int | float) else "per pair"
         return "ordinal-evidence" if shown == "0.5" else f"ordinal-evidence(prior={shown})"
 
-    def bind(self, engine: Engine) -> "BoundOrdinalTest":
+    def bind(self, engine: Engine) -> BoundTest:
         """Bind the test to an engine."""
         independent = log_prior_of(self.prior, engine.schema.n_variables)
         odds = log_one_minus_exp(independent) - independent
