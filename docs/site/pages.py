@@ -38,6 +38,7 @@ PACKAGES = [
 PAGES = [
     "README",
     "docs/tutorial",
+    "docs/gallery",
     "docs/choosing",
     "docs/cluster",
     "docs/design",

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ibmap.independence import GSquareTest as GSquareTest
     from ibmap.independence import MutualInformationTest as MutualInformationTest
     from ibmap.independence import OracleTest as OracleTest
+    from ibmap.independence import OrdinalEvidenceTest as OrdinalEvidenceTest
+    from ibmap.independence import OrdinalTest as OrdinalTest
     from ibmap.learners import Checkpoint as Checkpoint
     from ibmap.learners import Visit as Visit
     from ibmap.metrics import FMeasure as FMeasure
@@ -104,6 +106,8 @@ _HOME = {
     "MutualInformationTest": "ibmap.independence",
     "NetworkImputer": "ibmap.estimators",
     "OracleTest": "ibmap.independence",
+    "OrdinalEvidenceTest": "ibmap.independence",
+    "OrdinalTest": "ibmap.independence",
     "PairwiseScore": "ibmap.scores",
     "plot": "ibmap.plots",
     "plot_comparison": "ibmap.plots",

@@ -32,21 +32,39 @@ def read_whole(path: Path) -> bytes:
 
 def read_at_most(path: Path, file: io.BufferedIOBase, usual: int) -> bytes:
     """Return what is left in an open file, if that is not more than usual, or than IBMAP_MAX_BYTES."""
-    said = os.environ.get("IBMAP_MAX_BYTES", "")
-    if said and not said.isdecimal():
-        raise DataError(f"IBMAP_MAX_BYTES must be a whole number, not {said!r}")
-    limit = int(said) if said else usual
+    limit = _limit(usual)
     parts: list[bytes] = []
     size = 0
     while part := file.read(min(_BLOCK, limit + 1 - size)):
         parts.append(part)
         size += len(part)
         if size > limit:
-            raise DataError(
-                f"{str(path)!r} holds more than {limit:,} bytes: if that is meant, set the environment "
-                "variable IBMAP_MAX_BYTES to a larger number"
-            )
+            raise _too_large(path, limit)
     return b"".join(parts)
+
+
+def check_size(path: Path, usual: int) -> None:
+    """Refuse a file that is not there, or larger than usual, or than IBMAP_MAX_BYTES."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise DataError(f"there is no file {str(path)!r}") from None
+    if size > (limit := _limit(usual)):
+        raise _too_large(path, limit)
+
+
+def _limit(usual: int) -> int:
+    said = os.environ.get("IBMAP_MAX_BYTES", "")
+    if said and not said.isdecimal():
+        raise DataError(f"IBMAP_MAX_BYTES must be a whole number, not {said!r}")
+    return int(said) if said else usual
+
+
+def _too_large(path: Path, limit: int) -> DataError:
+    return DataError(
+        f"{str(path)!r} holds more than {limit:,} bytes: if that is meant, set the environment variable "
+        "IBMAP_MAX_BYTES to a larger number"
+    )
 
 
 def refuse_existing(path: Path, *, overwrite: bool) -> None:

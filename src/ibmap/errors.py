@@ -4,6 +4,8 @@ Every error that a user's data or request can cause is an :class:`IbmapError`; t
 its message on one line and leaves with exit code 1.
 """
 
+from typing import Any
+
 
 class IbmapError(ValueError):
     """Base of all errors that a user can mend."""
@@ -35,6 +37,22 @@ class RequestError(IbmapError):
 
 class EngineError(IbmapError):
     """An engine does not answer what it was asked: another table, a partition that is gone."""
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C, while a search was under way: what it had found so far.
+
+    Attributes
+    ----------
+    graph : Graph
+        The best network so far; ``start=graph`` goes on from there.
+    n_steps : int
+        The ascents that led there.
+    """
+
+    def __init__(self, graph: Any, n_steps: int) -> None:
+        super().__init__(f"interrupted after {n_steps} ascents")
+        self.graph, self.n_steps = graph, n_steps
 
 
 class DataWarning(UserWarning):

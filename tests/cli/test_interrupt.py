@@ -167,3 +167,70 @@ def test_an_interrupt_while_kernels_are_compiled(survey, tmp_path, moment):
     assert err.startswith("ibmap: interrupted")
     assert err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def stopping(after: int):
+    """A progress line that is interrupted after some steps."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def progress(*_):
+        steps = []
+
+        def note(step):
+            steps.append(step)
+            if len(steps) == after:
+                raise KeyboardInterrupt
+
+        yield note
+
+    return progress
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """A table with several edges."""
+    rng = np.random.default_rng(1)
+    flips = rng.random((6, 400)) < 0.2
+    columns = np.logical_xor.accumulate(flips, axis=0).astype(np.int8)
+    pl.DataFrame({f"v{i}": column for i, column in enumerate(columns)}).write_csv(tmp_path / "linked.csv")
+    return tmp_path / "linked.csv"
+
+
+def test_an_interrupted_search_keeps_its_best_graph_and_says_how_to_go_on(
+    linked, tmp_path, ibmap, monkeypatch
+):
+    out, more = tmp_path / "a" / "out", ["--learner", "ibmap-hc", "--patience", "5"]
+    with monkeypatch.context() as patched:
+        patched.setattr("ibmap.cli.screen.progress", stopping(2))
+        ran = ibmap("learn", linked, *more, "--out", out)
+        assert (ran.code, ran.out) == (130, "")
+        assert f"2 edges after 2 ascents, is in {out / 'interrupted.json'}: --start" in ran.err
+        assert [path.name for path in out.iterdir()] == ["interrupted.json"]
+        alone = ibmap("learn", linked, *more)
+        assert "with --out DIR the network so far is kept" in alone.err
+    assert ibmap("learn", linked, *more, "--start", out / "interrupted.json", "--out", out).code == 0
+    assert not (out / "interrupted.json").exists()
+
+
+def test_python_gets_the_graph_with_the_interrupt(linked):
+    from ibmap.data import load
+    from ibmap.errors import SearchInterrupted
+    from ibmap.learners import evidence_map
+
+    def stop(step):
+        raise KeyboardInterrupt
+
+    with pytest.raises(SearchInterrupted) as found:
+        evidence_map(load(linked), callback=stop)
+    assert (found.value.graph.n_edges, found.value.n_steps) == (1, 1)
+    assert isinstance(found.value, KeyboardInterrupt)
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_an_interrupted_optimisation_shows_its_best(ibmap, monkeypatch, json):
+    monkeypatch.setattr("ibmap.cli.optimize.progress", stopping(2))
+    ran = ibmap("optimize", "onemax", "--bits", "30", "--population", "60", *(["--json"] if json else []))
+    assert ran.code == 130
+    assert ('"stopped_by": "interrupt"' if json else "best so far") in ran.out
+    assert "after 1 generation; in Python" in ran.err

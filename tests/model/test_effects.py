@@ -13,7 +13,13 @@ from ibmap.exchange import as_network
 from ibmap.graph import Graph
 from ibmap.learners import evidence_map
 from ibmap.model.effects import edge_effects, unknown_effects
-from ibmap.model.strength import cramers_v, slopes, with_margins
+from ibmap.model.strength import (
+    correlation_slopes,
+    cramers_v,
+    score_correlation,
+    slopes,
+    with_margins,
+)
 from ibmap.plots import plot
 from ibmap.results.explaining import explain
 from ibmap.results.result_file import read_result, result_of_learned, result_text
@@ -65,12 +71,13 @@ def test_slopes_are_those_of_finite_differences_along_contrasts(shape: tuple[int
     tables = rng.normal(size=(2, *shape))
     rows, columns = (rng.dirichlet(np.full(r, 5.0), 2) for r in shape)
     assert with_margins(tables, rows, columns).sum(axis=2) == pytest.approx(rows)
-    found, step = slopes(tables, rows, columns), 1e-4
-    for k, c in enumerate(contrasts(shape[0]).T):
-        for j, d in enumerate(contrasts(shape[1]).T):
-            move = step * np.outer(c, d)
-            ahead, behind = (cramers_v(tables + side * move, rows, columns) for side in (1, -1))
-            assert found[:, k, j] == pytest.approx((ahead - behind) / (2 * step), abs=1e-5)
+    for size, its_slopes in ((cramers_v, slopes), (score_correlation, correlation_slopes)):
+        found, step = its_slopes(tables, rows, columns), 1e-4
+        for k, c in enumerate(contrasts(shape[0]).T):
+            for j, d in enumerate(contrasts(shape[1]).T):
+                move = step * np.outer(c, d)
+                ahead, behind = (size(tables + side * move, rows, columns) for side in (1, -1))
+                assert found[:, k, j] == pytest.approx((ahead - behind) / (2 * step), abs=1e-5)
 
 
 def test_hundreds_of_levels_take_no_time() -> None:

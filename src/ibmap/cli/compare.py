@@ -97,7 +97,8 @@ def read_groups(
         frames = [opened.frame.select(kept), _columns_of(other.frame, kept, second, table)]
         marked = [frame.with_columns(pl.lit(k).alias(by)) for k, frame in enumerate(frames)]
         try:
-            opened = OpenedFile(pl.concat(marked, how="vertical_relaxed"), opened.warning or other.warning)
+            both, warning = pl.concat(marked, how="vertical_relaxed"), opened.warning or other.warning
+            opened = OpenedFile(both, warning, getattr(opened, "ordinal", ()))
         except pl.exceptions.PolarsError:
             raise DataError(
                 f"the columns of {str(second)!r} are of other types: {_odd_types(frames)}"

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 IN_FOLDERS = ("result.json", "graph.json", "truth.json", "averaged.json")  #: of learn, simulate, bootstrap
 
+GroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="FILE",
+        help='Groups of variables: a CSV with the columns variable and group, or "found": communities.',
+    ),
+]
 IN_SPREADSHEETS = ("adjacency", "edges")  #: formats that are opened there
 
 
@@ -24,6 +32,7 @@ def convert(
         str | None, typer.Option("--from", metavar="FORMAT", help="{formats} [by suffix].")
     ] = None,
     to: Annotated[str | None, typer.Option(metavar="FORMAT", help="The same, of OUT.")] = None,
+    groups: GroupsOption = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -37,6 +46,10 @@ def convert(
     if not to_screen:
         refuse_existing(target, overwrite=force)
     network = read_network(source, from_)
+    if groups is not None:
+        if form != "graphml":
+            raise RequestError(f"--groups are written to GraphML, not to {exchange.FORMATS[form].title}")
+        network = exchange.with_groups(network, groups)
     if safe_csv:
         network = for_spreadsheets(network, form)
     if to_screen:

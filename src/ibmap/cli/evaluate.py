@@ -108,6 +108,8 @@ def as_learned(table: options.TableOptions, graph: Path, learned: "Graph") -> op
         if table.discretize is None and table.bins is None:
             chosen |= {"discretize": about.get("discretize"), "bins": edges or about.get("bins")}
             chosen |= {"columns": table.columns or about.get("columns")}
+        for option in ("ordinal", "categorical", "missing_values"):
+            chosen[option] = getattr(table, option) or about.get(option)
     return replace(table, **chosen)
 
 

@@ -24,6 +24,9 @@ HOW = (
     "drop",
     "only",
     "weights",
+    "ordinal",
+    "categorical",
+    "missing_values",
 )  #: arguments of ``load_as``, in a result
 
 

@@ -55,6 +55,11 @@ def advised(words: str) -> Iterator[None]:
     _state.advice = ""  # not after an exception: it is told later
 
 
+def advise(words: str) -> None:
+    """Say this, and nothing else, about how to go on."""
+    _state.advice = words
+
+
 @contextmanager
 def answered() -> Iterator[None]:
     """Answer signals while the block runs, and until the process ends if there was one."""

@@ -10,16 +10,17 @@ import typer
 
 from ibmap._text import listed
 from ibmap.cli import options, screen
-from ibmap.cli.interrupts import advised
+from ibmap.cli.interrupts import advise, advised
 from ibmap.cli.output import csv_text, output_folder, write_together
 from ibmap.cli.presets import PresetName, for_learning
-from ibmap.errors import SearchWarning
+from ibmap.errors import SearchInterrupted, SearchWarning
 
 if TYPE_CHECKING:
     from ibmap.results.learned import Learned
     from ibmap.results.result_file import Result
 
 PAGE = "report.html"
+SO_FAR = "interrupted.json"  #: the best network of a search that was interrupted
 FILES = ("graph.json", "edges.csv", "result.json", PAGE)  #: what --out writes
 
 
@@ -43,14 +44,18 @@ def learn(
     from ibmap.results.result_file import result_of_learned
 
     out = output.out
-    with output_folder(out, FILES, output.force):
-        engine, about = table.suited_to(test.test, chosen.score).read(file)
-        learning = chosen.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
-        with advised(how_to_go_on(checkpoint)), screen.progress() as callback:
-            learned = learning(engine, callback).with_effects(engine)
-        if out is not None:
-            files = result_files(result_of_learned(learned, engine, about), output.safe_csv)
-            write_together(out, files, overwrite=output.force, stale=FILES)
+    try:
+        with output_folder(out, FILES, output.force):
+            engine, about = table.suited_to(test.test, chosen.score).read(file)
+            learning = chosen.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
+            with advised(how_to_go_on(checkpoint)), screen.progress() as callback:
+                learned = learning(engine, callback).with_effects(engine)
+            if out is not None:
+                files = result_files(result_of_learned(learned, engine, about), output.safe_csv)
+                write_together(out, files, overwrite=output.force, stale=(*FILES, SO_FAR))
+    except SearchInterrupted as interrupted:
+        keep(interrupted, out, checkpoint)
+        raise
     for words in learned.warnings[len(engine.schema.warnings) :]:  # those were said before
         warnings.warn(words, SearchWarning, stacklevel=1)
     show(learned, output.as_json, top)
@@ -60,6 +65,25 @@ def learn(
         console.print(where_to_look(out, files), style="dim")
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
+
+
+def keep(interrupted: SearchInterrupted, out: Path | None, checkpoint: Path | None) -> None:
+    """Write the best network so far, and say how to go on from it."""
+    from ibmap._files import write_whole
+
+    found = f"{interrupted.graph.n_edges:,} edges after {interrupted.n_steps:,} ascents"
+    if out is None:
+        advise(f"{found}: with --out DIR the network so far is kept; {how_to_go_on(checkpoint)}")
+        return
+    target = out / SO_FAR
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(target, interrupted.graph.to_json(), overwrite=True)
+    on = (
+        f"the same command goes on from {checkpoint}"
+        if checkpoint
+        else f"--start {target} goes on from there"
+    )
+    advise(f"the network so far, {found}, is in {target}: {on}")
 
 
 def how_to_go_on(checkpoint: Path | None) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import options, screen, startup
+from ibmap.cli.interrupts import advise
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -74,12 +75,51 @@ def optimize(
     stop = Stop(target=task.optimum, generations=generations, evaluations=evaluations)
     search = learner.learner_or_name()
     began = perf_counter()
-    with progress(task) as callback:
-        found = maximize(
-            task, bits, population, stop=stop, learner=search, sampling=sampling, callback=callback,
-            random_state=seed,
-        )  # fmt: skip
+    last = Last()
+    try:
+        with progress(task) as callback:
+            found = maximize(
+                task, bits, population, stop=stop, learner=search, sampling=sampling,
+                callback=last.then(callback), random_state=seed,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        last.show(as_json)
+        raise
     show(task, found, learner.learner, perf_counter() - began, as_json)
+
+
+class Last:
+    """The last generation of a run, to be shown if it is interrupted."""
+
+    def __init__(self) -> None:
+        self.moa: MOA | None = None
+
+    def then(self, callback: Callable[["MOA"], None] | None) -> Callable[["MOA"], None]:
+        """Return what notes a generation, and calls somebody else."""
+
+        def note(moa: "MOA") -> None:
+            self.moa = moa
+            if callback is not None:
+                callback(moa)
+
+        return note
+
+    def show(self, as_json: bool) -> None:
+        """Print the best string so far, and say how the run could go on."""
+        if self.moa is None:
+            return
+        best, bits = self.moa.best_, "".join(map(str, self.moa.best_.solution.tolist()))
+        if as_json:
+            about = {"best": best.fitness, "solution": best.solution.tolist(), "stopped_by": "interrupt"}
+            screen.tell_json(
+                {**about, "generations": self.moa.generation, "evaluations": self.moa.evaluations}
+            )
+        else:
+            screen.tell(f"best so far {best.fitness:g}\n{bits}")
+        advise(
+            f"after {screen.counted(self.moa.generation, 'generation')}; in Python, maximize(..., "
+            "checkpoint=FILE) goes on where it was"
+        )
 
 
 def problem_options(changes: list[str]) -> dict[str, Any]:

@@ -32,8 +32,8 @@ File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="CSV (or other delimited text, perhaps gzipped), Parquet, Arrow, or a packed table; a folder of "
-        "Parquet or Arrow files; - is stdin.",
+        help="CSV (or other delimited text, perhaps gzipped), Parquet, Arrow, Feather, SPSS, Stata, SAS, "
+        "Excel, or a packed table; a folder of Parquet or Arrow files; - is stdin.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
@@ -49,18 +49,29 @@ Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="The same seed gi
 class TestOptions:
     """A test and the arguments of its constructor; None is the test's own default."""
 
-    test: Annotated[str | None, typer.Option(metavar="NAME", help="{tests}; the first one by default.")] = (
-        None
-    )
+    test: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who decides on independence: {tests} [bayesian].")
+    ] = None
     prior: Annotated[
         str | None,
         typer.Option(metavar="P", help="Prior probability of independence, or a CSV with x, y, prior [0.5]."),
     ] = None
     prior_counts: Annotated[
-        str | None, typer.Option(metavar="KIND", help="{prior_counts}, or a number [ones].")
+        str | None,
+        typer.Option(
+            metavar="KIND", help="What is added to cells before counting: {prior_counts}, or a number [ones]."
+        ),
     ] = None
-    combine: Annotated[str | None, typer.Option(metavar="KIND", help="{combinations} [slices].")] = None
-    slices: Annotated[str | None, typer.Option(metavar="KIND", help="{slices} [observed].")] = None
+    combine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Compare hypotheses slice by slice, or over all at once: {combinations} [slices].",
+        ),
+    ] = None
+    slices: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Which slices have a prior: {slices} [observed].")
+    ] = None
     ties: Annotated[
         str | None,
         typer.Option(metavar="KIND", help="If posterior and prior are equal: {ties} [independent]."),
@@ -129,10 +140,15 @@ class SearchOptions:
             help="What the search raises: {scores} [adaptive]; of a directed graph: {directed_scores} [bic].",
         ),
     ] = None
-    search: Annotated[str | None, typer.Option(metavar="NAME", help="How: {searches} [swaps].")] = None
-    view: Annotated[str | None, typer.Option(metavar="NAME", help="{views} [whichever predicts better].")] = (
-        None
-    )
+    search: Annotated[
+        str | None, typer.Option(metavar="NAME", help="How it is raised: {searches} [swaps].")
+    ] = None
+    view: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Edges as such, or from arcs: {views} [whichever predicts better]."
+        ),
+    ] = None
     expected_neighbours: Annotated[
         float | None,
         typer.Option(metavar="C", help="Neighbours that a variable has a priori [learned from the data]."),

@@ -1,13 +1,14 @@
 """``ibmap plot``: a picture of a network, of two, or of how the score rose."""
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ibmap.cli import options, screen, startup
-from ibmap.cli.convert import read_network
+from ibmap.cli.convert import GroupsOption, read_network
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ def plot(
     layout: Annotated[
         str, typer.Option(metavar="NAME", help="{layouts}, or another one of networkx.")
     ] = "packed",
+    groups: GroupsOption = None,
+    about: Annotated[
+        str | None, typer.Option(metavar="X", help="Only this variable, its neighbours, and their edges.")
+    ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -35,21 +40,23 @@ def plot(
 
     if scores and truth is not None:
         raise RequestError("--scores and --truth are two pictures: ask for one of them")
+    if (scores or truth is not None) and (groups is not None or about is not None):
+        raise RequestError("--groups and --about are for the picture of one network")
     form = format_of(out)
     refuse_existing(out, overwrite=force)
     if scores:
-        axes, about = score_picture(source)
+        axes, found = score_picture(source)
     elif truth is not None:
-        axes, about = comparison_picture(source, truth, layout)
+        axes, found = comparison_picture(source, truth, layout)
     else:
-        axes, about = network_picture(source, layout)
+        axes, found = network_picture(source, layout, groups, about)
     picture = io.BytesIO()
     axes.get_figure().savefig(picture, format=form, dpi=DPI)  # type: ignore[union-attr]
     write_whole(out, picture.getvalue(), overwrite=force)
     if as_json:
-        screen.tell_json({"out": str(out), **about})
+        screen.tell_json({"out": str(out), **found})
     else:
-        screen.tell(f"wrote {out}: {in_words(about)}")
+        screen.tell(f"wrote {out}: {in_words(found)}")
 
 
 def format_of(out: Path) -> str:
@@ -68,14 +75,33 @@ def format_of(out: Path) -> str:
     return suffix
 
 
-def network_picture(source: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
-    """Draw one network."""
+def network_picture(
+    source: Path, layout: str, groups: str | None = None, about: str | None = None
+) -> tuple["Axes", dict[str, Any]]:
+    """Draw one network, or what is around one variable."""
+    from ibmap.exchange import with_groups
     from ibmap.plots import plot as drawn
+    from ibmap.plots.pictures import around
 
     network = read_network(source)
-    n, m = network.graph.n_variables, network.graph.n_edges
-    about = {"picture": "network", "variables": n, "edges": m, "posteriors": bool(network.numbers)}
-    return drawn(network, layout=layout), about
+    shown = network if about is None else around(network, about)
+    n, m = shown.graph.n_variables, shown.graph.n_edges
+    found: dict[str, Any] = {"picture": "network", "variables": n, "edges": m}
+    found["posteriors"] = bool(network.numbers)
+    grouped = None if groups is None else dict(with_groups(network, groups).groups)
+    if grouped is not None:
+        found["groups"] = grouped
+    tell_missing(shown.graph.names)
+    return drawn(network, layout=layout, groups=grouped, about=about), found
+
+
+def tell_missing(names: Iterable[str]) -> None:
+    """Say which letters no font of this machine has."""
+    from ibmap.plots.fonts import missing_letters
+
+    if lost := missing_letters(names):
+        some = f"{lost[:10]}{' ...' * (len(lost) > 10)}"
+        screen.note(f"no font that matplotlib knows has the letters {some}: squares stand for them")
 
 
 def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
@@ -84,6 +110,7 @@ def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", 
     from ibmap.plots import plot_comparison
 
     mine, true = read_network(source).graph, read_network(truth).graph
+    tell_missing(true.names)
     axes = plot_comparison(mine, true, layout=layout)
     edges = {kind: len(found) for kind, found in compare_edges(mine, true)._asdict().items()}
     about = {"variables": true.n_variables, **edges}
@@ -111,13 +138,16 @@ def in_words(about: dict[str, Any]) -> str:
     >>> in_words({"picture": "comparison", "variables": 9, "right": 7, "false": 1, "missing": 2})
     '7 edges right, 1 false, 2 missing, among 9 variables'
     """
-    from ibmap.plots.pictures import CROWDED
+    from ibmap.plots.pictures import CROWDED, NAMED
 
     if about["picture"] == "scores":
         return f"the score over {screen.counted(about['ascents'], 'ascent')}, {about['score']:.3f} at the end"
     names = screen.counted(about["variables"], "variable")
     if about["variables"] > CROWDED:
-        names += ", too many for their names"
+        fits = about["variables"] <= NAMED
+        names += ", with the names that fit" if fits else ", too many for their names"
+    if about.get("groups"):
+        names += f", in {screen.counted(len(set(filter(None, about['groups'].values()))), 'group')}"
     if about["picture"] == "comparison":
         edges = f"{screen.counted(about['right'], 'edge')} right, {about['false']:,} false"
         return f"{edges}, {about['missing']:,} missing, among {names}"

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ibmap.cli import options, screen, startup
+from ibmap.cli.convert import GroupsOption
 
 
 def report(
@@ -18,6 +19,7 @@ def report(
         typer.Option(metavar="DIR", help="The folder of ibmap bootstrap --out [RESULT, if it is there]."),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The headline of the page.")] = None,
+    groups: GroupsOption = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -40,7 +42,8 @@ def report(
     known = read_result(result)
     beside = support or (folder if (folder / FILE).is_file() else None)
     found = read_support(beside, known) if beside is not None else None
-    write_report(known, target, support=found, overwrite=force, safe_csv=safe_csv, title=title)
+    how = {"overwrite": force, "safe_csv": safe_csv, "title": title, "groups": groups}
+    write_report(known, target, support=found, **how)  # type: ignore[arg-type]
     if as_json:
         about = {"out": str(target), "bytes": target.stat().st_size, "support": found is not None}
         screen.tell_json(about)

@@ -1,7 +1,7 @@
 """How a table is read: the options that all verbs with a table share."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -84,6 +84,24 @@ class ReadingOptions:
         list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")
     ] = None
 
+    ordinal: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B",
+            help="Columns of ordered levels: numbers by value, words as said: A=low<mid<high; repeat.",
+        ),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns of categories without an order, never cut; repeat."),
+    ] = None
+    missing_values: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="V,W",
+            help="Values that stand for missing ones, of all columns or of one: A=-9,99; repeat.",
+        ),
+    ] = None
     weights: Annotated[
         str | None,
         typer.Option(
@@ -121,7 +139,7 @@ class ReadingOptions:
             screen.note(words)
         how["drop"] = _with_identifiers(opened, how)
         if how["columns"] == "auto":
-            how |= _chosen(opened, how["drop"], how["only"])
+            how |= _chosen(opened, how)
         try:
             data = load_as(opened, **{**how, "weights": None})
         except ContinuousError as error:
@@ -134,7 +152,10 @@ class ReadingOptions:
     def how(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the options as arguments of :func:`load_as`; ``drop`` and ``only`` are lists of names."""
         how = {option.name: getattr(self, option.name) for option in fields(ReadingOptions)}
-        return how | {option: named_in(how[option], names) for option in ("drop", "only")}
+        how |= {option: named_in(how[option], names) for option in ("drop", "only", "categorical")}
+        how["ordinal"] = ordered_in(self.ordinal, names)
+        how["missing_values"] = missing_in(self.missing_values, names)
+        return how
 
     def _check_columns(self) -> None:
         """Refuse kinds of columns that there are not, and numbers that are to be cut and not to be cut."""
@@ -211,11 +232,12 @@ def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
     return [*(how["drop"] or ()), *found]
 
 
-def _chosen(opened: Any, drop: list[str] | None, only: list[str] | None) -> dict[str, Any]:
+def _chosen(opened: Any, how: dict[str, Any]) -> dict[str, Any]:
     """Choose how to read a table, and say so in one line."""
     from ibmap.data.kinds import choose_columns
 
-    found = choose_columns(opened, drop=drop, only=only)
+    said = ("drop", "only", "ordinal", "categorical", "missing_values")
+    found = choose_columns(opened, **{option: how[option] for option in said})
     screen.note(f"{found.why}; {OTHERWISE[found.discretize or found.columns]}")
     return {"columns": found.columns, "discretize": found.discretize, "bins": found.bins}
 
@@ -249,9 +271,44 @@ def weighted(opened: Any, name: str) -> tuple["OpenedFile", str]:
     if not frame[name].dtype.is_numeric():
         raise RequestError(f"--weights {name}: the column holds no numbers")
     found = times_of(frame[name].to_numpy(), len(frame), f"--weights {name}")
-    return OpenedFile(repeated(frame.drop(name), found.times), opened.warning), found.words
+    ordinal = tuple(one for one in getattr(opened, "ordinal", ()) if one != name)
+    return OpenedFile(repeated(frame.drop(name), found.times), opened.warning, ordinal), found.words
 
 
 def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:
     """Return the variables that an option names, in lists with commas; None if it is not given."""
     return [name for text in texts for name in variables(text, names)] if texts else None
+
+
+def ordered_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:
+    """Return the columns that have an order, "A", or "A=low<high" where it is said.
+
+    Examples
+    --------
+    >>> ordered_in(["a,b", "c=low<high"], ["a", "b", "c"])
+    ['a', 'b', 'c=low<high']
+    """
+    if not texts:
+        return None
+    return [one for text in texts for one in ([text] if "<" in text else variables(text, names))]
+
+
+def missing_in(texts: Any, names: Sequence[str]) -> Any:
+    """Return the values that stand for missing ones, of all columns or by column.
+
+    Examples
+    --------
+    >>> missing_in(["-9,99"], ["a", "b"]), missing_in(["-9", "b=98,99"], ["a", "b"])
+    (['-9', '99'], {'a': ['-9'], 'b': ['-9', '98', '99']})
+    """
+    if not texts or isinstance(texts, Mapping):  # as a result has them
+        return texts or None
+    parts = [text.partition("=") for text in texts]
+    by_name = [(name.strip(), text.split(",")) for name, equals, text in parts if equals]
+    every = [one.strip() for name, equals, _ in parts if not equals for one in name.split(",")]
+    if not by_name:
+        return every
+    found = {name: list(every) for name in names} if every else {}
+    for name, values in by_name:
+        found.setdefault(name, []).extend(value.strip() for value in values)
+    return found

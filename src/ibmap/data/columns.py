@@ -1,7 +1,7 @@
 """One column on its way to codes: numbers that may still be cut into bins, or labels already coded."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,12 +35,16 @@ class Numeric:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Codes into ``levels``, -1 for missing; ``declared`` levels stay even where no row has them."""
+    """Codes into ``levels``, -1 for missing; ``declared`` levels stay even where no row has them.
+
+    If it is ``ordinal``, the order of its levels has a meaning.
+    """
 
     name: str
     codes: NDArray[Any]
     levels: Labels
     declared: bool = False
+    ordinal: bool = False
 
     @property
     def missing(self) -> Mask | None:
@@ -50,7 +54,7 @@ class Coded:
 
     def rows(self, keep: Mask) -> "Coded":
         """Return the column with the rows of ``keep`` only, and without levels that are gone."""
-        kept = Coded(self.name, self.codes[keep], self.levels, self.declared)
+        kept = replace(self, codes=self.codes[keep])
         return kept if self.declared else observed(kept)
 
 
@@ -71,7 +75,7 @@ def observed(column: Coded) -> Coded:
         return column
     code = np.append(np.cumsum(counts > 0) - 1, -1)  # the last entry serves code -1
     levels = tuple(label for label, count in zip(column.levels, counts.tolist(), strict=True) if count)
-    return Coded(column.name, code[column.codes], levels)
+    return replace(column, codes=code[column.codes], levels=levels)
 
 
 def column_of(name: str, values: NDArray[Any], missing: Mask | None = None) -> Column:

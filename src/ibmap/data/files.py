@@ -11,6 +11,8 @@ from ibmap._files import read_at_most
 from ibmap.data.packed_file import is_packed, open_packed
 from ibmap.data.quality import names_like_values
 from ibmap.data.sources import OpenedFile, Stream, duplicate_names
+from ibmap.data.statistics_files import KINDS as STATISTICS
+from ibmap.data.statistics_files import open_statistics
 from ibmap.data.stored import (
     ARROW,
     ARROW_STREAM,
@@ -24,6 +26,8 @@ from ibmap.data.stored import (
 from ibmap.data.table import CategoricalData
 from ibmap.data.text_numbers import MISSING, exact_numbers, without_blanks
 from ibmap.data.text_stream import is_large_text, open_text
+from ibmap.data.workbooks import KINDS as WORKBOOKS
+from ibmap.data.workbooks import open_workbook
 from ibmap.errors import DataError, RequestError
 
 SEPARATORS = ",;\t|"
@@ -34,19 +38,24 @@ GZIP = b"\x1f\x8b"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 #: how files begin that hold no delimited text, and what they are
 OTHERS = {
-    b"PK\x03\x04": "an Excel workbook or another zip archive",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"PK\x03\x04": "an Excel workbook, which is read if it is called .xlsx, or another zip archive",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook, which is read if it is called .xls",
     b"%PDF": "a PDF document",
     b"<!": "HTML or XML",
     b"<?": "XML",
     b"<html": "HTML",
+    b"$FL2": "an SPSS file, which is read if it is called .sav",
+    b"$FL3": "an SPSS file, which is read if it is called .zsav",
+    b"<stata_dta>": "a Stata file, which is read if it is called .dta",
+    b"FEA1": "a Feather file of version 1",
     b"[{": "JSON",
     b'{"': "JSON",
 }
 
 
 def open_file(path: Path) -> OpenedFile | Stream | CategoricalData:
-    """Return what a file holds: delimited text, perhaps gzipped, Parquet, Arrow, or a packed table.
+    """Return what a file holds: delimited text, perhaps gzipped, Parquet, Arrow, or a packed table; or one of
+    SPSS, Stata, SAS or Excel, by its suffix.
 
     Large files, and folders of files, are not read at once: they are streams.
     """
@@ -54,6 +63,10 @@ def open_file(path: Path) -> OpenedFile | Stream | CategoricalData:
         return open_folder(path)
     if is_packed(path):
         return open_packed(path)
+    if path.suffix.lower() in STATISTICS:
+        return open_statistics(path, MAX_BYTES)
+    if path.suffix.lower() in WORKBOOKS:
+        return open_workbook(path, MAX_BYTES)
     if (kind := kind_of_file(path)) == ARROW_STREAM:
         return open_arrow_stream(path)
     if kind:
@@ -74,7 +87,7 @@ def open_frame(path: Path) -> OpenedFile:
     opened = open_file(path)
     if isinstance(opened, CategoricalData):
         raise RequestError(f"{str(path)!r} is a packed table: this needs the table that it was packed from")
-    return OpenedFile(opened.frame, opened.warning)
+    return opened if isinstance(opened, OpenedFile) else OpenedFile(opened.frame, opened.warning)
 
 
 def text_frame(path: Path) -> Any:

@@ -31,6 +31,10 @@ def read_frame(source: Any, choose: Choose | None = None) -> RawTable | None:
     """
     import narwhals as nw
 
+    if hasattr(source, "__arrow_c_array__") and hasattr(source, "column_names"):  # a record batch
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        source = pa.Table.from_batches([pa.record_batch(source)])
     _check_names(source)
     native = nw.from_native(source, pass_through=True, allow_series=True)
     if isinstance(native, nw.Series):
@@ -133,4 +137,5 @@ def _declared(name: str, series: "nw.Series[Any]") -> Column:
         codes = native.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
         return Coded(name, codes, tuple(native.dtype.categories.to_list()), declared=True)
     codes = native.cat.codes.to_numpy().astype(np.int64)
-    return Coded(name, codes, tuple(map(label, native.cat.categories.tolist())), declared=True)
+    levels = tuple(map(label, native.cat.categories.tolist()))
+    return Coded(name, codes, levels, declared=True, ordinal=bool(native.cat.ordered))

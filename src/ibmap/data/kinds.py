@@ -11,6 +11,7 @@ from ibmap.data.discretize import is_whole
 from ibmap.data.numbers import has_order
 from ibmap.data.quality import MANY_LEVELS
 from ibmap.data.sources import read
+from ibmap.data.told import MissingValues, Ordinal, told
 
 COLUMNS = ("auto", "categories", "values", "ranks")  #: what a table can be read as
 
@@ -25,7 +26,13 @@ class Choice(NamedTuple):
 
 
 def choose_columns(
-    source: Any, *, drop: Iterable[str] | None = None, only: Iterable[str] | None = None
+    source: Any,
+    *,
+    drop: Iterable[str] | None = None,
+    only: Iterable[str] | None = None,
+    ordinal: Ordinal = None,
+    categorical: Iterable[str] | None = None,
+    missing_values: MissingValues = None,
 ) -> Choice:
     """Look at the columns of a table, and choose how to read it.
 
@@ -40,6 +47,8 @@ def choose_columns(
         As for :func:`ibmap.load`.
     drop, only : iterable of str, optional
         Columns to leave out; the columns to use.
+    ordinal, categorical, missing_values
+        As for :func:`ibmap.load`; columns of categories are not continuous, whatever they hold.
 
     Examples
     --------
@@ -48,7 +57,9 @@ def choose_columns(
     >>> choose_columns({"smokes": [0, 1, 1], "sex": ["f", "m", "m"]}).columns
     'categories'
     """
-    columns = read(source, drop, only).as_columns()
+    table = read(source, drop, only)
+    about = told(table.names, ordinal, categorical, missing_values, table.ordinal)
+    columns = list(map(about.column, table.as_columns()))
     found = [column.name for column in columns if is_continuous(column)]
     if not found:
         return Choice("categories", "no column is continuous: all are taken as categories")

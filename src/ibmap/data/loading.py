@@ -18,6 +18,7 @@ from ibmap.data.quality import missing_together, too_many_levels
 from ibmap.data.sources import RawTable, Stream, check_shape, chosen, read
 from ibmap.data.streaming import is_reader, load_stream, stream_of_frames
 from ibmap.data.table import CategoricalData, smallest_dtype
+from ibmap.data.told import MissingValues, Ordinal, Told, check_order, lost_orders, told
 from ibmap.errors import ContinuousError, DataError, DataWarning, RequestError
 
 
@@ -29,6 +30,9 @@ def load(
     bins: Bins = None,
     drop: Iterable[str] | None = None,
     only: Iterable[str] | None = None,
+    ordinal: Ordinal = None,
+    categorical: Iterable[str] | None = None,
+    missing_values: MissingValues = None,
 ) -> CategoricalData:
     """Turn any table into :class:`CategoricalData`.
 
@@ -51,6 +55,14 @@ def load(
         bins or to ascending edges. Edges beyond which values lie are inner: the outermost bin is then open.
     drop, only : iterable of str, optional
         Columns to leave out; the columns to use, by default all. What is left out may hold anything.
+    ordinal : iterable of str, or dict, optional
+        Columns whose levels have an order that has a meaning: numbers by value, declared categories as they
+        were declared, words as "mood=low<high" or ``{"mood": ["low", "high"]}`` says. They are never cut.
+        Ordered categories of pandas are ordinal without being named.
+    categorical : iterable of str, optional
+        Columns of categories without an order, whatever they hold: they are never cut.
+    missing_values : iterable, or dict from names to iterables, optional
+        Values that stand for missing ones (-9, "refused"), in all columns or by column.
 
     Returns
     -------
@@ -63,7 +75,7 @@ def load(
     DataError
         If the table cannot be used as it is; the message says what to do.
     UnknownVariableError
-        If ``drop`` or ``only`` names a column that the table does not have.
+        If an argument names a column that the table does not have.
 
     Examples
     --------
@@ -78,28 +90,32 @@ def load(
     check_bins(discretize, bins)
     source = opened(source)
     if isinstance(source, CategoricalData):
-        data = _chosen_variables(source, chosen(source.names, drop, only))
+        about = told(source.names, ordinal, categorical, missing_values)
+        data = _chosen_variables(_told_about(source, about), chosen(source.names, drop, only))
         if isinstance(data, PackedData):
             _check_packed(data, missing, discretize, bins)
             for words in data.warnings:
                 warnings.warn(words, DataWarning, stacklevel=2)
         return data
     if isinstance(source, Stream):
-        packed = load_stream(source, missing, discretize, bins, drop, only)
+        about = told(source.names, ordinal, categorical, missing_values)
+        packed = load_stream(source, missing, discretize, bins, drop, only, about)
         if packed is not None:
             return packed
     table = read(source, drop, only)
     if table.warning:
         warnings.warn(table.warning, DataWarning, stacklevel=2)
+    about = told(table.names, ordinal, categorical, missing_values, table.ordinal)
     encoded, declared = None, set[str]()
-    if table.matrix is not None and discretize is None and bins is None:
+    if table.matrix is not None and discretize is None and bins is None and about.is_plain:
         encoded = encode_matrix(table.matrix)
     if encoded is not None:
         encoded[0].flags.writeable = False  # nobody else has it: no copy is needed
-        data = CategoricalData(encoded[0], table.names, encoded[1], backend=table.backend)
+        more: dict[str, Any] = {"backend": table.backend, "ordinal": about.orders}
+        data, lost = CategoricalData(encoded[0], table.names, encoded[1], **more), ""
     else:
-        data, declared = _load_columns(table, missing, discretize, bins)
-    odd = [too_many_levels(data, declared), missing_together(data) if missing == "category" else ""]
+        data, declared, lost = _load_columns(table, missing, discretize, bins, about)
+    odd = [too_many_levels(data, declared), missing_together(data) if missing == "category" else "", lost]
     for words in filter(None, odd):
         warnings.warn(words, DataWarning, stacklevel=2)
     return replace(data, warnings=tuple(filter(None, [table.warning, *odd])))
@@ -131,11 +147,26 @@ def _chosen_variables(data: CategoricalData, kept: list[int]) -> CategoricalData
     return data.variables(kept)
 
 
+def _told_about(data: CategoricalData, about: Told) -> CategoricalData:
+    """Return a table that is coded already with other orders of its levels."""
+    if not about.is_plain:
+        raise RequestError("the table is coded: say what is missing, and in which order, when it is loaded")
+    for name in about.orders:
+        check_order(name, data.levels[data.index(name)], name in data.ordinal)
+    ordinal = [name for name in (*data.ordinal, *about.orders) if name not in about.categorical]
+    if set(ordinal) == set(data.ordinal):
+        return data
+    if isinstance(data, PackedData):
+        known = (data.names, data.levels, data.bin_edges, data.backend, data.warnings)
+        return PackedData(data.bits, *known, ordinal=ordinal)
+    return replace(data, ordinal=tuple(ordinal))
+
+
 def _load_columns(
-    table: RawTable, missing: str, discretize: str | None, bins: Bins
-) -> tuple[CategoricalData, set[str]]:
-    """Return the data, and the names of the variables whose levels were declared."""
-    columns = table.as_columns()
+    table: RawTable, missing: str, discretize: str | None, bins: Bins, about: Told
+) -> tuple[CategoricalData, set[str], str]:
+    """Return the data, the names of the variables whose levels were declared, and which orders are lost."""
+    columns = [about.column(column) for column in table.as_columns()]
     check_finite(columns)
     try:
         columns = apply_policy(columns, missing)
@@ -151,7 +182,11 @@ def _load_columns(
     codes.flags.writeable = False
     levels = tuple(column.levels for column in coded)
     declared = {column.name for column in coded if column.declared}
-    return CategoricalData(codes, table.names, levels, edges, table.backend), declared
+    ordinal = [column.name for column in coded if column.ordinal]
+    kept = [column.name for column in coded if column.ordinal and None not in column.levels]
+    lost = lost_orders(ordinal, dict(zip(table.names, levels, strict=True)))
+    data = CategoricalData(codes, table.names, levels, edges, table.backend, ordinal=tuple(kept))
+    return data, declared, lost
 
 
 def _coded(column: Column, missing: str) -> Coded:

@@ -1,6 +1,7 @@
 """What to do about missing values, before columns are cut or coded."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -84,4 +85,4 @@ def with_category(column: Coded) -> Coded:
     if mask is None:
         return column
     codes = np.where(mask, len(column.levels), column.codes)
-    return Coded(column.name, codes, (*column.levels, None), column.declared)
+    return replace(column, codes=codes, levels=(*column.levels, None))

@@ -16,6 +16,7 @@ from ibmap.data.columns import Coded, Column, Numeric
 from ibmap.data.missing import apply_policy, check_finite
 from ibmap.data.schema import CONTINUOUS, Schema
 from ibmap.data.sources import chosen, read
+from ibmap.data.told import MissingValues, Ordinal, told
 from ibmap.errors import DataError, DataWarning, RequestError
 
 COLUMNS = ("auto", "values", "ranks")  #: what numbers a column becomes
@@ -76,6 +77,9 @@ def load_numbers(
     missing: str = "error",
     drop: Iterable[str] | None = None,
     only: Iterable[str] | None = None,
+    ordinal: Ordinal = None,
+    categorical: Iterable[str] | None = None,
+    missing_values: MissingValues = None,
 ) -> NumericData:
     """Turn a table into numbers, for Gaussian tests.
 
@@ -92,6 +96,8 @@ def load_numbers(
         Refuse missing values, or drop incomplete rows.
     drop, only : iterable of str, optional
         Columns to leave out; the columns to use.
+    ordinal, categorical, missing_values
+        As for :func:`ibmap.load`.
 
     Examples
     --------
@@ -111,7 +117,8 @@ def load_numbers(
     table = read(source, drop, only)
     if table.warning:
         warnings.warn(table.warning, DataWarning, stacklevel=2)
-    found = table.as_columns()
+    about = told(table.names, ordinal, categorical, missing_values, table.ordinal)
+    found = [about.column(column, numbers=True) for column in table.as_columns()]
     check_finite(found)
     found = apply_policy(found, missing, POLICIES)
     words = [column.name for column in found if isinstance(column, Coded)]
@@ -137,14 +144,16 @@ def load_numbers(
 
 
 def has_order(column: Column) -> bool:
-    """Whether the values of a column have an order: numbers, two levels, or declared ones.
+    """Whether the values of a column have an order: numbers, two levels, declared or ordinal ones.
 
     Examples
     --------
     >>> has_order(Coded("x", np.array([0, 1]), ("a", "b"))), has_order(Coded("x", np.arange(3), tuple("abc")))
     (True, False)
     """
-    return isinstance(column, Numeric) or len(column.levels) <= 2 or column.declared
+    if isinstance(column, Numeric):
+        return True
+    return len(column.levels) <= 2 or column.declared or column.ordinal
 
 
 def _numbers(column: Column) -> Floats:

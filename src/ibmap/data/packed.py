@@ -1,8 +1,7 @@
 """Tables as bits, one row of bits per level: what streamed tables are, in memory or in a file."""
 
 import hashlib
-import json
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._types import Ints
-from ibmap.data.table import CategoricalData, smallest_dtype
+from ibmap.data.table import CategoricalData, among, described, smallest_dtype
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would cost more memory than they save time
 BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
@@ -149,7 +148,7 @@ class PackedData(CategoricalData):
     ----------
     bits : LevelBits
         The rows.
-    names, levels, bin_edges, backend, warnings
+    names, levels, bin_edges, backend, warnings, ordinal
         As those of :class:`CategoricalData`.
     digest : str or None
         The digest where it is known, as in a file.
@@ -179,8 +178,10 @@ class PackedData(CategoricalData):
         warnings: tuple[str, ...] = (),
         digest: str | None = None,
         path: Path | None = None,
+        ordinal: Iterable[str] = (),
     ) -> None:
-        about = {"bits": bits, "names": names, "levels": levels, "bin_edges": dict(bin_edges or {})}
+        about: dict[str, Any] = {"bits": bits, "names": names, "levels": levels}
+        about |= {"bin_edges": dict(bin_edges or {}), "ordinal": among(ordinal, names)}
         about |= {"backend": backend, "warnings": warnings, "known_digest": digest, "path": path}
         for name, value in about.items():
             object.__setattr__(self, name, value)
@@ -194,7 +195,7 @@ class PackedData(CategoricalData):
 
             return open_packed, (self.path,)  # the other process maps the same pages
         about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings, self.known_digest)
-        return PackedData, (self.bits, *about)
+        return PackedData, (self.bits, *about, None, self.ordinal)
 
     @cached_property
     def codes(self) -> NDArray[np.signedinteger[Any]]:
@@ -231,19 +232,22 @@ class PackedData(CategoricalData):
 
     def variables(self, kept: Sequence[int]) -> "PackedData":
         """Return some of the variables."""
-        return PackedData(self.bits.variables(list(kept)), *self._about(kept))
+        return PackedData(self.bits.variables(list(kept)), **self._about(kept))
 
     def _codes_of_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
         return np.stack([self.codes_of(i)[rows].astype(self.dtype) for i in range(self.n_variables)])
 
     def _digest(self) -> Callable[[], str] | str:
-        return self.known_digest or partial(digest_of, self.bits, self.names, self.levels, self.dtype)
+        about = (self.names, self.levels, self.ordinal)
+        return self.known_digest or partial(digest_of, self.bits, *about, self.dtype)
 
 
-def digest_of(bits: LevelBits, names: tuple[str, ...], levels: Levels, dtype: type[Any]) -> str:
+def digest_of(
+    bits: LevelBits, names: tuple[str, ...], levels: Levels, ordinal: tuple[str, ...], dtype: type[Any]
+) -> str:
     """Return the checksum that the same table has as codes, made column by column."""
-    said = [names, [len(labels) for labels in levels], np.dtype(dtype).name, (len(names), bits.n_rows)]
-    digest = hashlib.sha256(json.dumps(said).encode())
+    shape = (len(names), bits.n_rows)
+    digest = hashlib.sha256(described(names, levels, ordinal, np.dtype(dtype).name, shape))
     for i in range(len(names)):
         digest.update(np.ascontiguousarray(bits.codes_of(i), dtype).data)
     return digest.hexdigest()

@@ -49,7 +49,8 @@ def write_packed(data: PackedData, path: Path, *, overwrite: bool = True) -> Non
         "n_rows": data.n_rows,
         "bin_edges": data.bin_edges,
         "warnings": data.warnings,
-        "digest": data.known_digest or digest_of(table, data.names, data.levels, data.dtype),
+        "ordinal": data.ordinal,
+        "digest": data.known_digest or digest_of(table, data.names, data.levels, data.ordinal, data.dtype),
         "shapes": {name: array.shape for name, array in arrays.items()},
     }
     write_parts(path, _parts(json.dumps(header).encode(), list(arrays.values())), overwrite=overwrite)
@@ -100,12 +101,12 @@ def open_packed(path: Path) -> PackedData:
         first += arrays[name].nbytes
     levels = tuple(tuple(labels) for labels in header["levels"])
     sizes = np.array([len(labels) for labels in levels], np.int64)
-    about = (arrays["bits"], arrays["wide_codes"], arrays["level_sizes"].copy(), arrays["columns"])
-    table = LevelBits(header["n_rows"], sizes, *about)
+    parts = (arrays["bits"], arrays["wide_codes"], arrays["level_sizes"].copy(), arrays["columns"])
+    table = LevelBits(header["n_rows"], sizes, *parts)
     _check(path, table)
     edges = {name: tuple(edges) for name, edges in header["bin_edges"].items()}
-    said = tuple(header["warnings"])
-    return PackedData(table, tuple(header["names"]), levels, edges, None, said, header["digest"], path)
+    about = (edges, None, tuple(header["warnings"]), header["digest"], path, header.get("ordinal", ()))
+    return PackedData(table, tuple(header["names"]), levels, *about)
 
 
 def let_go(data: PackedData) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ibmap._text import listing
-from ibmap._types import Ints
+from ibmap._types import Bools, Ints
 from ibmap.errors import UnknownVariableError
 
-CATEGORICAL, CONTINUOUS = "categorical", "continuous"
+CATEGORICAL, ORDINAL, CONTINUOUS = "categorical", "ordinal", "continuous"
 PARTS = "parts:"  #: how the digest of a table in pieces begins: one of the pieces, and of their sizes
 
 
@@ -29,7 +29,8 @@ class Schema:
     n_rows : int
         Number of rows, wherever they are.
     kinds : tuple of str, optional
-        "categorical" or "continuous" for each variable; all are categorical by default.
+        "categorical", "ordinal" (its levels have an order, that of ``levels``) or "continuous" for each
+        variable; all are categorical by default.
     backend : {"pandas", "polars", "pyarrow"} or None
         The library of the frame that the user brought, so that results can come back in it.
     bin_edges : mapping of str to tuple of float
@@ -91,6 +92,11 @@ class Schema:
         return sizes
 
     @cached_property
+    def ordinal(self) -> Bools:
+        """Which variables have levels with an order."""
+        return np.array([kind == ORDINAL for kind in self.kinds], bool)
+
+    @cached_property
     def _positions(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
 
@@ -125,6 +131,9 @@ class Schema:
         for name, mine, theirs in zip(self.names, self.levels, other.levels, strict=True):
             if mine != theirs:
                 return f"{name!r} has other levels"
+        for name, here, there in zip(self.names, self.kinds, other.kinds, strict=True):
+            if here != there:
+                return f"{name!r} is {here} here, {there} there"
         return ""
 
 

@@ -35,6 +35,7 @@ class RawTable:
     columns: tuple[Column, ...] = ()
     backend: str | None = None
     warning: str = ""
+    ordinal: tuple[str, ...] = ()  #: columns that the source says have an order
 
     def __post_init__(self) -> None:
         check_shape(self.n_rows, self.names)
@@ -46,10 +47,14 @@ class RawTable:
 
 @dataclass(frozen=True, eq=False)
 class OpenedFile:
-    """The polars frame in a file, with columns of any type, and a warning about it, "" if there is none."""
+    """The polars frame in a file, with columns of any type, and a warning about it, "" if there is none.
+
+    ``ordinal`` are the columns that the file says have an order.
+    """
 
     frame: Any
     warning: str = ""
+    ordinal: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -170,13 +175,15 @@ def _read_opened(file: OpenedFile | Stream, choose: Choose) -> RawTable:
     table = read_frame(file.frame, choose)
     if table is None:
         raise DataError("there is no table in the file")
-    return replace(table, backend=None, warning=file.warning)
+    ordinal = tuple(name for name in getattr(file, "ordinal", ()) if name in table.names)
+    return replace(table, backend=None, warning=file.warning, ordinal=ordinal)
 
 
 def _coded(data: CategoricalData, name: str) -> Column:
     """Return a variable that has its codes already."""
     i = data.index(name)
-    return Coded(name, data.codes_of(i).astype(np.int64), data.levels[i], declared=True)
+    codes = data.codes_of(i).astype(np.int64)
+    return Coded(name, codes, data.levels[i], declared=True, ordinal=name in data.ordinal)
 
 
 def _read_array(array: NDArray[Any], choose: Choose) -> RawTable:

@@ -12,11 +12,12 @@ from ibmap._text import listing
 from ibmap.data.batches import Labels, Part, counted, part_of, together, values_of
 from ibmap.data.column_errors import infinite
 from ibmap.data.columns import Coded, Column, Numeric
-from ibmap.data.discretize import Bins, Edges, cut, edges_of_columns, interval_labels
+from ibmap.data.discretize import Bins, Edges, cut, edges_of_columns, interval_labels, is_whole
 from ibmap.data.missing import check_counts, check_finite, no_row_left
 from ibmap.data.packed import LevelBits, PackedData
 from ibmap.data.quality import missing_together, too_many_levels
 from ibmap.data.sources import Stream, check_shape, chosen
+from ibmap.data.told import Told, check_order, lost_orders
 from ibmap.errors import DataError, DataWarning
 
 CELLS = 1 << 24  #: of one batch
@@ -71,6 +72,7 @@ class Passing:
     names: tuple[str, ...]
     missing: str
     edges: dict[str, Edges]
+    about: Told = field(default_factory=Told)
     parts: list[Part] = field(default_factory=list)
     kinds: dict[str, tuple[str, str]] = field(default_factory=dict)  #: of each column, and where it was seen
     declared: dict[str, Labels] = field(default_factory=dict)
@@ -86,7 +88,7 @@ class Passing:
             frame = self._complete_rows(frame)
         columns = []
         for name, series in zip(self.names, frame.get_columns(), strict=True):
-            column = column_of_polars(name, series)
+            column = self._told(column_of_polars(name, series))
             if name in self.edges and isinstance(column, Numeric):
                 column = cut(column, self.edges[name])
             if isinstance(column, Coded) and column.declared:
@@ -94,6 +96,13 @@ class Passing:
             columns.append(values_of(column, where))
         if len(frame):
             self.parts.append(part_of(columns, len(frame)))
+
+    def _told(self, column: Column) -> Column:
+        """Return a column as it was told about; fractions have labels that depend on all of them."""
+        named = column.name in self.about.orders or column.name in self.about.categorical
+        if named and isinstance(column, Numeric) and not is_whole(column.present()):
+            raise NotInBatchesError
+        return self.about.column(column)
 
     def _check_kinds(self, where: str, schema: Any) -> None:
         """Refuse a column that is of another kind than it was before."""
@@ -142,12 +151,23 @@ class Passing:
         plan = self.plan()
         bits, levels, extra = plan.put_together(self.parts), plan.levels, plan.extra
         edges = {name: edges for name, edges in self.edges.items() if name in self.names}
-        data = PackedData(bits, self.names, tuple(levels), edges)
-        odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else ""]
+        data, lost = PackedData(bits, self.names, tuple(levels), edges), self._check_orders(levels)
+        odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else "", lost]
         for words in filter(None, odd):
             warnings.warn(words, DataWarning, stacklevel=4)
         said = tuple(filter(None, [warning, *odd]))
-        return PackedData(bits, self.names, tuple(levels), edges, warnings=said)
+        kept = [name for name, one in zip(self.names, levels, strict=True) if None not in one]
+        ordinal = [name for name in self.about.orders if name in kept]
+        return PackedData(bits, self.names, tuple(levels), edges, warnings=said, ordinal=ordinal)
+
+    def _check_orders(self, levels: Sequence[Labels]) -> str:
+        """Refuse words whose order nobody knows; return the warning about orders that are lost."""
+        found = dict(zip(self.names, levels, strict=True))
+        for name in self.about.orders:
+            if name in found:
+                words = tuple(label for label in found[name] if label is not None)
+                check_order(name, words, name in self.declared)
+        return lost_orders([name for name in self.about.orders if name in found], found)
 
     def _labels(self, column: int) -> Labels:
         """Return the levels of a column, in order."""
@@ -204,6 +224,7 @@ def load_stream(
     bins: Bins = None,
     drop: Iterable[str] | None = None,
     only: Iterable[str] | None = None,
+    about: Told | None = None,
 ) -> PackedData | None:
     """Read a table in batches; None if it must be read as a whole.
 
@@ -212,12 +233,15 @@ def load_stream(
     names = tuple(stream.names[i] for i in chosen(stream.names, drop, only))
     check_shape(1, names)
     edges: dict[str, Edges] = {}
+    about = about or Told()
+    if about.absent and missing == "drop":
+        return None  # rows are dropped before columns are looked at
     if discretize is not None or bins is not None:
         if stream.column is None or missing == "drop":
             return None
-        edges = edges_of_columns(_columns(stream, names), names, discretize, bins)
+        edges = edges_of_columns(map(about.column, _columns(stream, names)), names, discretize, bins)
     try:
-        passing = _passed(stream, names, missing, edges)
+        passing = _passed(stream, names, missing, edges, about)
     except NotInBatchesError:
         return None
     if stream.warning:
@@ -225,14 +249,16 @@ def load_stream(
     return passing.finish(stream.warning)
 
 
-def _passed(stream: Stream, names: tuple[str, ...], missing: str, edges: dict[str, Edges]) -> Passing:
+def _passed(
+    stream: Stream, names: tuple[str, ...], missing: str, edges: dict[str, Edges], about: Told
+) -> Passing:
     """Have all batches pass; from the start again if the stream asks for it."""
-    passing = Passing(names, missing, edges)
+    passing = Passing(names, missing, edges, about)
     try:
         for where, frame in stream.batches(names):
             passing.take(where, frame)
     except ReadAgainError:
-        return _passed(stream, names, missing, edges)
+        return _passed(stream, names, missing, edges, about)
     return passing
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data.schema import Schema
+from ibmap.data.schema import CATEGORICAL, ORDINAL, Schema, unknown_variable
 from ibmap.errors import DataError
 
 
@@ -46,6 +46,8 @@ class CategoricalData:
         The library of the frame that the user brought, so that results can be returned in it.
     warnings : tuple of str
         What is probably not meant like this, as it was said when the table was loaded.
+    ordinal : tuple of str
+        The variables whose levels have an order: that of ``levels``.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class CategoricalData:
     bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     backend: str | None = None
     warnings: tuple[str, ...] = ()
+    ordinal: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -77,12 +80,13 @@ class CategoricalData:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "bin_edges", dict(self.bin_edges))
+        object.__setattr__(self, "ordinal", among(self.ordinal, names))
 
     def __repr__(self) -> str:
         return f"CategoricalData({self.n_variables} variables, {self.n_rows} rows)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings)
+        about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings, self.ordinal)
         return CategoricalData, (self.codes, *about)
 
     def digest(self) -> str:
@@ -102,12 +106,15 @@ class CategoricalData:
     @cached_property
     def schema(self) -> Schema:
         """The table without its rows."""
-        about = (self.names, self.levels, self.n_rows)
+        ordered = set(self.ordinal)
+        kinds = tuple(ORDINAL if name in ordered else CATEGORICAL for name in self.names) if ordered else ()
+        about = (self.names, self.levels, self.n_rows, kinds)
         more = {"bin_edges": self.bin_edges, "warnings": self.warnings}
         return Schema(*about, backend=self.backend, digest_of_rows=self._digest(), **more)  # type: ignore[arg-type]
 
     def _digest(self) -> Callable[[], str] | str:
-        return partial(_digest, self.names, self.levels, self.codes)  # not of self: that would be a cycle
+        about = self.names, self.levels, self.ordinal
+        return partial(_digest, *about, self.codes)  # not of self: that would be a cycle
 
     @property
     def cardinalities(self) -> NDArray[np.int64]:
@@ -134,20 +141,26 @@ class CategoricalData:
         """
         codes = self._codes_of_rows(rows)
         codes.flags.writeable = False
-        return CategoricalData(codes, self.names, self.levels, self.bin_edges, self.backend)
+        about = (self.names, self.levels, self.bin_edges, self.backend)
+        return CategoricalData(codes, *about, ordinal=self.ordinal)
 
     def _codes_of_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
         return self.codes[:, rows]
 
     def variables(self, kept: Sequence[int]) -> "CategoricalData":
         """Return some of the variables."""
-        return CategoricalData(self.codes[list(kept)], *self._about(kept))
+        return CategoricalData(self.codes[list(kept)], **self._about(kept))
 
-    def _about(self, kept: Sequence[int]) -> tuple[Any, ...]:
-        """Return names, levels, edges and backend of some of the variables."""
+    def _about(self, kept: Sequence[int]) -> dict[str, Any]:
+        """Return names, levels, edges, backend and orders of some of the variables."""
         names = tuple(self.names[i] for i in kept)
-        edges = {name: edges for name, edges in self.bin_edges.items() if name in set(names)}
-        return names, tuple(self.levels[i] for i in kept), edges, self.backend
+        return {
+            "names": names,
+            "levels": tuple(self.levels[i] for i in kept),
+            "bin_edges": {name: edges for name, edges in self.bin_edges.items() if name in set(names)},
+            "backend": self.backend,
+            "ordinal": tuple(name for name in self.ordinal if name in set(names)),
+        }
 
     def index(self, name: str) -> int:
         """Return the position of the variable ``name``.
@@ -163,6 +176,21 @@ class CategoricalData:
     def indices(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the positions of several variables (a single name counts as one)."""
         return self.schema.indices(names)
+
+
+def among(chosen: Iterable[str], names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return some of the variables in the order of the columns; refuse others.
+
+    Examples
+    --------
+    >>> among(["c", "a"], ("a", "b", "c"))
+    ('a', 'c')
+    """
+    wanted = dict.fromkeys(chosen)
+    for name in wanted:
+        if name not in names:
+            raise unknown_variable(name, names)
+    return tuple(name for name in names if name in wanted)
 
 
 def _is_frozen(array: NDArray[Any]) -> bool:
@@ -192,8 +220,30 @@ def _check_parts(
         raise DataError(f"codes of variable {names[i]!r} lie outside -1..{len(levels[i]) - 1}")
 
 
-def _digest(names: tuple[str, ...], levels: tuple[tuple[Hashable, ...], ...], codes: NDArray[Any]) -> str:
-    said = [names, [len(labels) for labels in levels], str(codes.dtype), codes.shape]
-    digest = hashlib.sha256(json.dumps(said).encode())
+def described(
+    names: tuple[str, ...],
+    levels: tuple[tuple[Hashable, ...], ...],
+    ordinal: tuple[str, ...],
+    dtype: str,
+    shape: tuple[int, ...],
+) -> bytes:
+    """Return what a digest holds beside the codes; variables with an order only where there are any."""
+    said = [
+        names,
+        [len(labels) for labels in levels],
+        dtype,
+        shape,
+        *([{"ordinal": ordinal}] if ordinal else []),
+    ]
+    return json.dumps(said).encode()
+
+
+def _digest(
+    names: tuple[str, ...],
+    levels: tuple[tuple[Hashable, ...], ...],
+    ordinal: tuple[str, ...],
+    codes: NDArray[Any],
+) -> str:
+    digest = hashlib.sha256(described(names, levels, ordinal, str(codes.dtype), codes.shape))
     digest.update(np.ascontiguousarray(codes).data)
     return digest.hexdigest()

@@ -45,17 +45,18 @@ def without_blanks(frame: Any) -> Any:
         if column.dtype == pl.String:
             bare = column.str.strip_chars()
             if not bare.equals(column, null_equal=True):
-                column = _typed(bare.set(bare.is_in(MISSING), None))
+                column = typed(bare.set(bare.is_in(MISSING), None))
         columns.append(column.rename(column.name.strip()))
     return pl.DataFrame(columns)
 
 
-def _typed(text: Any) -> Any:
+def typed(text: Any) -> Any:
+    """Return a column of text as numbers, if all of it are numbers."""
     import polars as pl
 
     for kind in _integers():
-        if (typed := _cast(text, kind)) is not None:
-            return typed
+        if (found := _cast(text, kind)) is not None:
+            return found
     floats = _cast(text, pl.Float64)
     if floats is None:
         return text
@@ -70,5 +71,5 @@ def _integers() -> list[Any]:
 
 
 def _cast(column: Any, kind: Any) -> Any:
-    typed = column.cast(kind, strict=False)
-    return typed if typed.null_count() == column.null_count() else None
+    found = column.cast(kind, strict=False)
+    return found if found.null_count() == column.null_count() else None

@@ -53,7 +53,8 @@ def packed_data(data: CategoricalData) -> PackedData:
     if isinstance(data, PackedData):
         return data
     bits = bits_of_codes(data.codes, data.cardinalities)
-    return PackedData(bits, data.names, data.levels, data.bin_edges, data.backend, data.warnings)
+    about = (data.names, data.levels, data.bin_edges, data.backend, data.warnings)
+    return PackedData(bits, *about, ordinal=data.ordinal)
 
 
 def bits_of_codes(codes: NDArray[Any], levels: Ints) -> LevelBits:

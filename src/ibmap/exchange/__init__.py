@@ -7,6 +7,7 @@ a,b
 """
 
 from ibmap.exchange.formats import FORMATS, dumps, format_of, loads, read, write
+from ibmap.exchange.groups import communities, strengths, with_groups
 from ibmap.exchange.network import Network, as_network
 from ibmap.exchange.objects import (
     from_igraph,
@@ -21,6 +22,7 @@ __all__ = [
     "FORMATS",
     "Network",
     "as_network",
+    "communities",
     "dumps",
     "format_of",
     "from_igraph",
@@ -28,8 +30,10 @@ __all__ = [
     "from_pgmpy",
     "loads",
     "read",
+    "strengths",
     "to_igraph",
     "to_networkx",
     "to_pgmpy",
+    "with_groups",
     "write",
 ]

@@ -1,11 +1,13 @@
 """GraphML, as networkx, igraph and yEd read it: names are ids, posteriors are data of the edges.
 
-Nodes hold their names a second time, as data: igraph leaves ``&`` in an id encoded.
+Nodes hold their names a second time, as data: igraph leaves ``&`` in an id encoded. Where variables have
+groups, nodes hold these, and their strength.
 """
 
 from xml.etree import ElementTree
 
 from ibmap.errors import RequestError
+from ibmap.exchange.groups import strengths
 from ibmap.exchange.network import Network, network_of, number
 from ibmap.exchange.xml_text import attribute, child, content, parsed, required
 
@@ -20,10 +22,14 @@ def dumps(network: Network) -> str:
         quoted = attribute(name, "GraphML")
         lines.append(f'  <key id="d{k}" for="edge" attr.name={quoted} attr.type="double"/>')
     lines.append('  <key id="name" for="node" attr.name="name" attr.type="string"/>')
+    if network.groups:
+        lines.append('  <key id="group" for="node" attr.name="group" attr.type="string"/>')
+        lines.append('  <key id="strength" for="node" attr.name="strength" attr.type="double"/>')
     lines.append('  <graph edgedefault="undirected">')
     ids = {name: attribute(name, "GraphML") for name in network.graph.names}
+    more = _groups(network)
     lines += [
-        f'    <node id={quoted}><data key="name">{content(name)}</data></node>'
+        f'    <node id={quoted}><data key="name">{content(name)}</data>{more.get(name, "")}</node>'
         for name, quoted in ids.items()
     ]
     for x, y, numbers in network.edges():
@@ -32,6 +38,19 @@ def dumps(network: Network) -> str:
         )
         lines.append(f"    <edge source={ids[x]} target={ids[y]}>{data}</edge>")
     return "\n".join([*lines, "  </graph>", "</graphml>"]) + "\n"
+
+
+def _groups(network: Network) -> dict[str, str]:
+    """Return what nodes hold about their groups; nothing if there are none."""
+    if not network.groups:
+        return {}
+    for group in network.groups.values():
+        attribute(group, "GraphML")  # raises if it holds what XML cannot
+    central = strengths(network)
+    return {
+        name: f'<data key="group">{content(group)}</data><data key="strength">{central[name]!r}</data>'
+        for name, group in network.groups.items()
+    }
 
 
 def loads(text: str) -> Network:

@@ -26,12 +26,16 @@ class Network:
     numbers : tuple of mappings
         For each edge, in the order of ``graph.edges``, its numbers by name: ``posterior``,
         ``log_posterior_xy`` and ``log_posterior_yx`` (x is the first end); ``strength``, and
-        ``log_odds_ratio`` of two binary variables, with standard errors; of continuous ones
-        ``partial_correlation`` and its error, and ``correlation``. Empty if there are none.
+        ``log_odds_ratio`` of two binary variables and ``score_correlation`` of ordered levels, with standard
+        errors; of continuous ones ``partial_correlation`` and its error, and ``correlation``. Empty if there
+        are none.
+    groups : mapping
+        The group of each variable, "" if it is in none; empty if there are no groups.
     """
 
     graph: Graph
     numbers: tuple[Numbers, ...] = field(default=(), repr=False)
+    groups: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def columns(self) -> list[str]:

@@ -5,6 +5,7 @@ from ibmap.independence.bayesian import BayesianTest
 from ibmap.independence.contingency import ChiSquareTest, GSquareTest, MutualInformationTest
 from ibmap.independence.gaussian import FisherZTest, GaussianTest
 from ibmap.independence.oracle import OracleTest
+from ibmap.independence.ordinal import OrdinalEvidenceTest, OrdinalTest
 from ibmap.independence.registry import as_test
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "IndependenceTest",
     "MutualInformationTest",
     "OracleTest",
+    "OrdinalEvidenceTest",
+    "OrdinalTest",
     "TableTest",
     "as_test",
 ]

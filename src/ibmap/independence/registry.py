@@ -7,12 +7,15 @@ from ibmap.independence.base import FunctionTest, IndependenceTest
 from ibmap.independence.bayesian import BayesianTest
 from ibmap.independence.contingency import ChiSquareTest, GSquareTest, MutualInformationTest
 from ibmap.independence.gaussian import FisherZTest, GaussianTest
+from ibmap.independence.ordinal import OrdinalEvidenceTest, OrdinalTest
 
 TESTS: dict[str, Callable[..., IndependenceTest]] = {
     "bayesian": BayesianTest,
     "chi-square": ChiSquareTest,
     "g-square": GSquareTest,
     "mutual-information": MutualInformationTest,
+    "ordinal": OrdinalTest,
+    "ordinal-evidence": OrdinalEvidenceTest,
     "gaussian": GaussianTest,
     "fisher-z": FisherZTest,
 }

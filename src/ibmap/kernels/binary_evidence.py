@@ -46,6 +46,9 @@ def binary_rows(
     entries.
     """
     packed, sets, _, _ = records_of(context)
+    columns = np.empty(packed.levels.size, np.int64)
+    for v in range(columns.size):
+        columns[v] = packed.levels[v] - 1
     for q in range(xs.size):
         if strong == np.inf:
             for y in range(pairwise.shape[1]):
@@ -58,7 +61,7 @@ def binary_rows(
             continue
         here, n_slices = slices_of(packed, sets, x, members)
         code, counts = configurations(packed, sets, here, n_slices, members)
-        design = design_of(code, packed.levels, members)
+        design = design_of(code, packed.levels, columns, members)
         width = design.shape[1]
         precision = precision_of(1, width, of_intercept, of_effect)
         theta, share, factor = np.zeros(width), np.empty((n_slices, 2)), np.empty((width, width))

@@ -1,8 +1,9 @@
 """Log-linear conditionals of one variable, from the slices of its blanket: evidence, and left-out rows.
 
 ``code`` has the levels of the members of the blanket in every slice; ``sets`` has slice, level of x and
-rows of every set, as an engine answers, and those from ``begin`` to ``end`` are of this question. The
-precisions are those of the prior of intercepts and of effects. For ``strong`` see ``evidence_inside``.
+rows of every set, as an engine answers, and those from ``begin`` to ``end`` are of this question. Every
+variable has so many ``columns`` in a design: contrasts, or one score (``coding.py``). The precisions are
+those of the prior of intercepts and of effects. For ``strong`` see ``evidence_inside``.
 """
 
 import numpy as np
@@ -25,6 +26,7 @@ from ibmap.kernels.records import Floats, Ints, IntTable
 @allocating_kernel
 def loglinear_row(
     levels: Ints,
+    columns: Ints,
     x: int,
     members: Ints,
     code: IntTable,
@@ -41,7 +43,8 @@ def loglinear_row(
     inside: Floats,
 ) -> float:
     """Fill t of every table and of every member; return the log evidence."""
-    counts, design = counts_of(levels[x], code.shape[0], begin, end, sets), design_of(code, levels, members)
+    counts = counts_of(levels[x], code.shape[0], begin, end, sets)
+    design = design_of(code, levels, columns, members)
     precision = precision_of(levels[x] - 1, design.shape[1], of_intercept, of_effect)
     theta, share = np.zeros(precision.size), np.empty(counts.shape)
     factor = np.empty((precision.size, precision.size))
@@ -49,12 +52,13 @@ def loglinear_row(
     mean, spread = moments_of(share)
     at = 1
     for j in range(members.size):
-        r = levels[members[j]] - 1
+        r = columns[members[j]]
         inside[j] = evidence_inside(design, counts, value, precision, theta, factor, at, r, strong)
         at += r
     for t in range(ys.size):
+        of_y = levels[ys[t]], columns[ys[t]]
         outside[t] = evidence_outside(
-            design, mean, spread, factor, levels[ys[t]], of_effect, cells, start[t], start[t + 1]
+            design, mean, spread, factor, *of_y, of_effect, cells, start[t], start[t + 1]
         )
     return value
 
@@ -62,6 +66,7 @@ def loglinear_row(
 @allocating_kernel
 def loglinear_left_out(
     levels: Ints,
+    columns: Ints,
     x: int,
     members: Ints,
     code: IntTable,
@@ -72,7 +77,8 @@ def loglinear_left_out(
     of_effect: float,
 ) -> float:
     """Log likelihood at the mode, less Σ_i (1 - Λ_ii H⁻¹_ii): what the data and not the prior have set."""
-    counts, design = counts_of(levels[x], code.shape[0], begin, end, sets), design_of(code, levels, members)
+    counts = counts_of(levels[x], code.shape[0], begin, end, sets)
+    design = design_of(code, levels, columns, members)
     precision = precision_of(levels[x] - 1, design.shape[1], of_intercept, of_effect)
     size = precision.size
     theta, share, factor = np.zeros(size), np.empty(counts.shape), np.empty((size, size))

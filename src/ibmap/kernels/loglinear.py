@@ -1,8 +1,8 @@
 """x given its blanket as a log-linear model: fits, and the evidence for every other variable (SPEC 7).
 
 With r levels of x, the r - 1 log odds are linear in the levels of the blanket: θ d, one block of effects for
-every member. Levels are coded by orthonormal contrasts, so that an isotropic prior of the effects does not
-depend on which level is called the first. Everything is a sum over slices: their levels, and their counts.
+every member. Levels are coded by contrasts, or by scores (``coding.py``); where those of x have an order, see
+``ordinal.py``. Everything is a sum over slices: their levels, and their counts.
 
 The names are those of the Laplace approximation: H is the negative Hessian of the log posterior at its mode,
 Λ the precision of the prior, U and I score and information of a variable that is not in the model.
@@ -13,56 +13,29 @@ import math
 import numpy as np
 
 from ibmap.kernels.cholesky import cholesky, solve_lower, solve_upper
+from ibmap.kernels.coding import coded, contrast, first_column
 from ibmap.kernels.jit import allocating_part, inline
 from ibmap.kernels.logistic import gradient_and_hessian, log_posterior_of_two
 from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
 STEPS = 50  #: of Newton's method, at most; five are usual
 CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
-MOST = 32  #: levels whose contrasts are in a table
-
-
-def helmert(level: int, column: int) -> float:
-    """Return an entry of orthonormal contrasts (Helmert's): a level against the mean of those before it.
-
-    Examples
-    --------
-    >>> [round(helmert(level, 1), 3) for level in range(4)]
-    [-0.408, -0.408, 0.816, 0.0]
-    """
-    if level > column + 1:
-        return 0.0
-    scale = 1.0 / math.sqrt((column + 1.0) * (column + 2.0))
-    return (column + 1.0) * scale if level == column + 1 else -scale
-
-
-CONTRASTS = np.array([[helmert(level, column) for column in range(MOST)] for level in range(MOST)])
-
-
-@inline
-def contrast(level: int, column: int) -> float:
-    """Return that entry, from the table; beyond it, the formula once more."""
-    if level < MOST and column < MOST:
-        return CONTRASTS[level, column]
-    if level > column + 1:
-        return 0.0
-    scale = 1.0 / math.sqrt((column + 1.0) * (column + 2.0))
-    return (column + 1.0) * scale if level == column + 1 else -scale
 
 
 @allocating_part
-def design_of(code: IntTable, levels: Ints, members: Ints) -> FloatTable:
-    """Return a row for every slice: 1, and the contrasts of the level of every member."""
+def design_of(code: IntTable, levels: Ints, columns: Ints, members: Ints) -> FloatTable:
+    """Return a row for every slice: 1, and contrasts or score of the level of every member."""
     width = 1
     for member in members:
-        width += levels[member] - 1
+        width += columns[member]
     design = np.empty((code.shape[0], width))
     for k in range(code.shape[0]):
         design[k, 0] = 1.0
         at = 1
         for j in range(members.size):
-            for column in range(levels[members[j]] - 1):
-                design[k, at] = contrast(code[k, j], column)
+            n_levels, n_columns = levels[members[j]], columns[members[j]]
+            for column in range(n_columns):
+                design[k, at] = coded(code[k, j], column, n_levels, n_columns)
                 at += 1
     return design
 
@@ -226,6 +199,7 @@ def evidence_outside(
     spread: FloatTable,
     factor: FloatTable,
     n_levels: int,
+    r: int,
     precision: float,
     cells: IntTable,
     begin: int,
@@ -233,9 +207,9 @@ def evidence_outside(
 ) -> float:
     """Return t of a variable that is not in the model, from its table with x: one Newton step from zero.
 
-    The sums over a slice are those of its contrasts of y: first and second moments.
+    The sums over a slice are those of the r columns of y: first and second moments.
     """
-    q, width, r = mean.shape[1], design.shape[1], n_levels - 1
+    q, width = mean.shape[1], design.shape[1]
     block = q * r
     if block == 0:
         return 0.0
@@ -251,11 +225,12 @@ def evidence_outside(
                 second[b, b2] = 0.0
         while c < end and cells[0, c] == k:
             x, y, count = cells[1, c], cells[2, c], cells[3, c]
-            for b in range(max(y - 1, 0), r):
-                weighted = count * contrast(y, b)
+            start = first_column(y, n_levels, r)
+            for b in range(start, r):
+                weighted = count * coded(y, b, n_levels, r)
                 first[b] += weighted
-                for b2 in range(max(y - 1, 0), r):
-                    second[b, b2] += weighted * contrast(y, b2)
+                for b2 in range(start, r):
+                    second[b, b2] += weighted * coded(y, b2, n_levels, r)
                 for a in range(q):
                     score[a * r + b] += weighted * (contrast(x, a) - mean[k, a])
             c += 1
@@ -268,12 +243,21 @@ def evidence_outside(
                         cross[a * r + b, a2 * width + j] += wb * design[k, j]
                     for b2 in range(r):
                         inner[a * r + b, a2 * r + b2] += w * second[b, b2]
+    return one_step(score, inner, cross, factor, precision)
+
+
+@inline
+def one_step(
+    score: Floats, inner: FloatTable, cross: FloatTable, factor: FloatTable, precision: float
+) -> float:
+    """Return t of effects at zero from their score and information, and what they share with the model."""
+    block, size = score.size, cross.shape[1]
     for i in range(block):
-        solve_lower(factor, q * width, cross[i])
+        solve_lower(factor, size, cross[i])
     for i in range(block):
         for j in range(i + 1):
             total = inner[i, j]
-            for k in range(q * width):
+            for k in range(size):
                 total -= cross[i, k] * cross[j, k]
             inner[i, j] = total
         inner[i, i] += precision
@@ -303,21 +287,28 @@ def evidence_inside(
     the less the longer it is: the model is fitted again without it.
     """
     q, width = counts.shape[1] - 1, design.shape[1]
-    block, size = q * r, q * width
+    block = q * r
     if block == 0:
         return 0.0
-    parts, inner, effect = np.zeros((block, size)), np.empty((block, block)), np.empty(block)
-    length = 0.0
+    place, length = np.empty(block, np.int64), 0.0
     for a in range(q):
         for b in range(r):
-            effect[a * r + b] = theta[a * width + first + b]
-            length += effect[a * r + b] * effect[a * r + b]
+            i = place[a * r + b] = a * width + first + b
+            length += theta[i] * theta[i]
     if length > strong * strong:
         return value - evidence_without(design, counts, precision, theta, first, r)
-    for a in range(q):
-        for b in range(r):
-            parts[a * r + b, a * width + first + b] = 1.0
-            solve_lower(factor, size, parts[a * r + b])
+    return evidence_of(place, theta, factor, precision[first])
+
+
+@allocating_part
+def evidence_of(place: Ints, theta: Floats, factor: FloatTable, precision: float) -> float:
+    """Return t of the effects at some places of θ, by their size and their block of H⁻¹."""
+    block, size = place.size, theta.size
+    parts, inner, effect = np.zeros((block, size)), np.empty((block, block)), np.empty(block)
+    for i in range(block):
+        effect[i] = theta[place[i]]
+        parts[i, place[i]] = 1.0
+        solve_lower(factor, size, parts[i])
     for i in range(block):
         for j in range(i + 1):
             total = 0.0
@@ -329,7 +320,7 @@ def evidence_inside(
     total = 0.0
     for i in range(block):
         total += effect[i] * effect[i]
-    return 0.5 * (total + log_det + block * math.log(precision[first]))
+    return 0.5 * (total + log_det + block * math.log(precision))
 
 
 @allocating_part

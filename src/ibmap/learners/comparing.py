@@ -15,7 +15,7 @@ from ibmap.engines import Engine, as_engine
 from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
 from ibmap.model.effects import contrast_effects
-from ibmap.model.strength import cramers_v, log_odds_ratio
+from ibmap.model.strength import cramers_v, score_correlation
 from ibmap.results.comparison import Comparison, Judged
 from ibmap.results.learned import Learned
 from ibmap.scores.large_model import contrasts
@@ -131,16 +131,17 @@ def deviations(groups: Sequence[CategoricalData], graph: Graph) -> Floats:
 
 
 def difference(groups: Groups, graph: Graph, margins: Sequence[Floats]) -> Floats:
-    """Return Cramér's V of the ratio of the odds ratios of every edge; of binary variables with a sign."""
+    """Return Cramér's V of the ratio of the odds ratios of every edge; of ordered levels with a sign."""
     first, second = (contrast_effects(as_engine(group), graph) for group in groups)
     codings = [contrasts(len(margin)) for margin in margins]
-    out = np.zeros(graph.n_edges)
+    out, schema = np.zeros(graph.n_edges), groups[0].schema
+    ordered = schema.ordinal | (schema.cardinalities == 2)
     for e, (i, j) in enumerate(graph.pairs.tolist()):
         table = codings[i] @ (second[e][0] - first[e][0]) @ codings[j].T
         if min(table.shape) < 2:
             continue
         out[e] = cramers_v(table, margins[i], margins[j])
-        if table.shape == (2, 2) and log_odds_ratio(table) < 0:
+        if ordered[[i, j]].all() and score_correlation(table, margins[i], margins[j]) < 0:
             out[e] *= -1.0
     return out
 
@@ -183,9 +184,8 @@ def _shares(codes: Any, n_levels: int) -> Floats:
 
 def _rows_of(like: CategoricalData, codes: Any, rows: Ints) -> CategoricalData:
     """Return some rows of all, with the names and the levels of a table."""
-    return CategoricalData(
-        np.ascontiguousarray(codes[:, rows]), like.names, like.levels, like.bin_edges, like.backend
-    )
+    about = (like.names, like.levels, like.bin_edges, like.backend)
+    return CategoricalData(np.ascontiguousarray(codes[:, rows]), *about, ordinal=like.ordinal)
 
 
 def split_by(data: CategoricalData, name: str) -> tuple[Groups, tuple[str, str]]:
@@ -206,13 +206,7 @@ def split_by(data: CategoricalData, name: str) -> tuple[Groups, tuple[str, str]]
             f"{name!r} must have two values to tell two groups apart, not {len(present)}: {values}"
         )
     others = [i for i in range(data.n_variables) if i != v]
-    rest = CategoricalData(
-        data.codes[others],
-        tuple(data.names[i] for i in others),
-        tuple(data.levels[i] for i in others),
-        {key: value for key, value in data.bin_edges.items() if key != name},
-        data.backend,
-    )
+    rest = data.variables(others)
     first, second = (_rows_of(rest, rest.codes, np.flatnonzero(data.codes[v] == k)) for k in present)
     one, other = (f"{name}={data.levels[v][k]}" for k in present)
     return (first, second), (one, other)
@@ -233,10 +227,23 @@ def same_levels(first: CategoricalData, second: CategoricalData) -> Groups:
             raise DataError(f"the {which} table has no column {listing(missing)}: both must have the same")
     order = [second.index(name) for name in first.names]
     levels = tuple(_union(mine, second.levels[i]) for mine, i in zip(first.levels, order, strict=True))
+    _check_orders(first, second, levels)
     return (
         _recoded(first, list(range(first.n_variables)), first, levels),
         _recoded(second, order, first, levels),
     )
+
+
+def _check_orders(
+    first: CategoricalData, second: CategoricalData, levels: tuple[tuple[Hashable, ...], ...]
+) -> None:
+    """Refuse words with an order of which two tables have different ones: nobody knows the order of all."""
+    for name in first.ordinal:
+        every, i = levels[first.index(name)], first.index(name)
+        theirs = second.levels[second.index(name)]
+        sorted_numbers = all(isinstance(level, int | float) for level in every)
+        if not sorted_numbers and (set(theirs) - set(first.levels[i]) or name not in second.ordinal):
+            raise DataError(f"{name!r} has an order of its levels, which must be the same in both tables")
 
 
 def _union(first: tuple[Hashable, ...], second: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
@@ -257,4 +264,4 @@ def _recoded(
     for row, i, labels in zip(codes, order, levels, strict=True):
         place = {label: k for k, label in enumerate(labels)}
         row[:] = np.array([*(place[label] for label in data.levels[i]), -1])[data.codes[i]]
-    return CategoricalData(codes, like.names, levels, like.bin_edges, like.backend)
+    return CategoricalData(codes, like.names, levels, like.bin_edges, like.backend, ordinal=like.ordinal)

@@ -12,7 +12,7 @@ from ibmap._parallel import n_threads
 from ibmap._types import Floats
 from ibmap.data import Schema
 from ibmap.engines import Source, as_engine
-from ibmap.errors import RequestError
+from ibmap.errors import RequestError, SearchInterrupted
 from ibmap.graph import Graph
 from ibmap.independence import IndependenceTest
 from ibmap.learners.checkpoint import Checkpoint, keeper_of
@@ -64,15 +64,20 @@ def raise_score(
     finished = not search_on or (keeper.restore(running, history, schema.names) if keeper else False)
     batch = max(1, min(512, BATCH // max(1, schema.n_rows * schema.n_variables)))
     stopped = False
-    while not (finished or stopped):  # lines 3 to 10
-        flips = running.advance(1 if callback else batch, batch)
-        finished = running.finished
-        for x, y, added, gain, value in flips:
-            history.append(Step(len(history) + 1, schema.names[x], schema.names[y], added, gain, value))
-            if callback and callback(history[-1]) in (True, np.True_):
-                stopped = True
-        if keeper:
-            keeper.save(running, history, schema.index, finished=finished, at_once=finished or stopped)
+    try:
+        while not (finished or stopped):  # lines 3 to 10
+            flips = running.advance(1 if callback else batch, batch)
+            finished = running.finished
+            for x, y, added, gain, value in flips:
+                history.append(Step(len(history) + 1, schema.names[x], schema.names[y], added, gain, value))
+                if callback and callback(history[-1]) in (True, np.True_):
+                    stopped = True
+            if keeper:
+                keeper.save(running, history, schema.index, finished=finished, at_once=finished or stopped)
+    except KeyboardInterrupt:
+        if history:
+            raise SearchInterrupted(graph_after(schema, edges, history), len(history)) from None
+        raise
     learned = learned_from(
         schema,
         running.pairs,
@@ -86,6 +91,23 @@ def raise_score(
         forbidden=named_pairs(schema, must_not),
     )
     return learned, running
+
+
+def graph_after(schema: Schema, edges: Indices, history: Iterable[Step]) -> Graph:
+    """Return the graph that some steps lead to: the state of a search may be anything when it is interrupted.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> schema = load({"a": [0, 1], "b": [0, 1], "c": [1, 0]}).schema
+    >>> graph_after(schema, [(0, 1)], [Step(1, "b", "c", True, 2.0, -7.0)]).edges
+    (('a', 'b'), ('b', 'c'))
+    """
+    joined = {(schema.names[i], schema.names[j]): True for i, j in map(sorted, edges)}
+    for step in history:
+        i, j = sorted(schema.indices((step.x, step.y)))
+        joined[schema.names[i], schema.names[j]] = step.added
+    return Graph(schema.names, [edge for edge, there in joined.items() if there])
 
 
 def with_posteriors(learned: Learned, running: Running, schema: Schema) -> Learned:

@@ -68,7 +68,8 @@ def more_than_main_effects(learned: Learned, engine: Engine) -> Bools:
     n, out = learned.graph.n_variables, np.zeros(learned.graph.n_variables, bool)
     several = [x for x in range(n) if len(learned.graph.neighbours(x)) > 1]
     score: Any = learned.provenance.score
-    pairwise, saturated = Pairwise(score.effect_variance), Saturated(engine, score.prior_count)
+    pairwise = Pairwise(score.effect_variance, engine)
+    saturated = Saturated(engine, score.prior_count)
     family = Preference(pairwise, saturated, engine)
     bound = EvidenceScore(engine, family, n / 2, None)  # as many as not: no prior of edges
     out[several] = 2 * bound.of_blankets(several, [learned.graph.neighbours(x) for x in several]) > BEYOND

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ibmap._types import Floats, Ints
+from ibmap.data.schema import Schema
 from ibmap.engines import Engine
 from ibmap.engines.moments import gaussian_moments
 from ibmap.errors import DataError
@@ -20,7 +21,13 @@ from ibmap.model.layout import Layout
 from ibmap.model.partial_correlations import COLUMNS as CORRELATIONS
 from ibmap.model.partial_correlations import PartialCorrelations, partial_correlations_of
 from ibmap.model.pseudo_likelihood import VAGUE, fit_pseudo_likelihood
-from ibmap.model.strength import cramers_v, log_odds_ratio, slopes
+from ibmap.model.strength import (
+    correlation_slopes,
+    cramers_v,
+    log_odds_ratio,
+    score_correlation,
+    slopes,
+)
 from ibmap.scores.large_model import contrasts
 
 EFFECT_VARIANCE = 4.0
@@ -28,6 +35,7 @@ MOST_PARAMETERS = 200_000  #: beyond which nobody waits for the effects
 EXACT = 400  #: parameters of a variable up to which its information matrix is not approximated
 
 NUMBERS = ("log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se")
+ORDERED = ("score_correlation", "score_correlation_se")  #: where levels have an order
 
 Labels = tuple[Hashable, ...]
 
@@ -43,8 +51,11 @@ class EdgeEffects:
         error; NaN for others.
     strength, strength_se : ndarray
         Cramér's V of the table with the observed margins and the odds ratios of the edge, everything else
-        equal, from 0 to 1. Of two binary variables it has the sign of the log odds ratio; of others it has
-        none.
+        equal, from 0 to 1. Of two binary variables it has the sign of the log odds ratio, of two ordinal ones
+        that of the correlation; of others it has none.
+    score_correlation, score_correlation_se : ndarray
+        Of two ordinal variables, or an ordinal and a binary one: the correlation of their levels, numbered in
+        order, in the same table, and its standard error; NaN for others.
     tables : tuple of arrays
         The log tables of the edges, rows and columns adding up to zero; empty if read from a file.
     """
@@ -53,13 +64,18 @@ class EdgeEffects:
     log_odds_ratio_se: Floats
     strength: Floats
     strength_se: Floats
+    score_correlation: Floats
+    score_correlation_se: Floats
     tables: tuple[Floats, ...] = field(default=(), repr=False)
 
-    columns = NUMBERS  #: names of the numbers
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the numbers; those of ordered levels where there are any."""
+        return NUMBERS if np.isnan(self.score_correlation).all() else (*NUMBERS, *ORDERED)
 
     def numbers(self, e: int) -> dict[str, float]:
         """Return the numbers of an edge that are known, by name."""
-        found = {name: float(getattr(self, name)[e]) for name in NUMBERS}
+        found = {name: float(getattr(self, name)[e]) for name in (*NUMBERS, *ORDERED)}
         return {name: value for name, value in found.items() if not np.isnan(value)}
 
     def in_short(self, e: int) -> str:
@@ -68,12 +84,15 @@ class EdgeEffects:
         if not np.isnan(ratio):
             low, high = (_times(np.exp(ratio + side * 1.96 * error)) for side in (-1, 1))
             return f"odds × {_times(np.exp(ratio))} ({low} to {high})"
+        if not np.isnan(r := self.score_correlation[e]):
+            return f"r {r:+.2f} ± {self.score_correlation_se[e]:.1g}"
         return "" if np.isnan(self.strength[e]) else f"V {self.strength[e]:.2f} ± {self.strength_se[e]:.1g}"
 
     @property
     def sign(self) -> Floats:
-        """1 or -1 where two binary variables have a log odds ratio, 0 elsewhere."""
-        return np.nan_to_num(np.sign(self.log_odds_ratio))
+        """1 or -1 where two variables have a log odds ratio, or a correlation, 0 elsewhere."""
+        both = self.log_odds_ratio, self.score_correlation
+        return np.asarray(sum(np.nan_to_num(np.sign(one)) for one in both))
 
     def in_words(self, e: int, names: tuple[str, str], levels: tuple[Labels, Labels]) -> str:
         """Return the effect of an edge as a sentence; "" if it is not known."""
@@ -87,11 +106,26 @@ class EdgeEffects:
             )
         if np.isnan(self.strength[e]):
             return ""
+        if not np.isnan(self.score_correlation[e]):
+            return self._correlation_in_words(e, names, levels)
         said = f"Cramér's V is {self.strength[e]:.2f} ± {self.strength_se[e]:.1g}, everything else equal"
         if self.tables:
             a, b = np.unravel_index(self.tables[e].argmax(), self.tables[e].shape)
             said += f"; {x}={levels[0][a]} and {y}={levels[1][b]} go together most"
         return f"{said}."
+
+    def _correlation_in_words(self, e: int, names: tuple[str, str], levels: tuple[Labels, Labels]) -> str:
+        """Return how ordered levels go together."""
+        r, (x, y) = self.score_correlation[e], names
+        together = f"{x} and {y} rise together" if r >= 0 else f"{x} falls where {y} rises"
+        for (one, other), named in (((x, y), levels[0]), ((y, x), levels[1])):
+            if len(named) == 2:
+                how = "higher" if r >= 0 else "lower"
+                together = f"{other} is {how} with {one}={named[1]} than with {one}={named[0]}"
+        return (
+            f"{together}, everything else equal: the correlation of their levels, numbered in order, is "
+            f"{r:+.2f} ± {self.score_correlation_se[e]:.1g}."
+        )
 
 
 Effects = EdgeEffects | PartialCorrelations
@@ -137,6 +171,7 @@ def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
             ratios = found.log_odds_ratio[alike] = log_odds_ratio(stacked)
             strength = np.where(ratios < 0, -strength, strength)
         found.strength[alike] = strength
+        _add_correlations(found, alike, pairs, engine.schema, stacked, margins, ends)
         for e, one in zip(alike.tolist(), slope, strict=True):
             i, j = pairs[e].tolist()
             found.strength_se[e] = (ends[i].error(j, one) + ends[j].error(i, one.T)) / 2
@@ -144,6 +179,28 @@ def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
                 two = np.full((1, 1), 2.0)  # of a log odds ratio along the contrast, which has length one
                 found.log_odds_ratio_se[e] = (ends[i].error(j, two) + ends[j].error(i, two)) / 2
     return replace(found, tables=tuple(table.copy() for table in tables))
+
+
+def _add_correlations(
+    found: EdgeEffects,
+    alike: Ints,
+    pairs: Ints,
+    schema: Schema,
+    tables: Floats,
+    margins: list[Floats],
+    ends: list["_End"],
+) -> None:
+    """Fill the correlations of edges whose ends both have an order: two levels, or ordinal ones."""
+    binary = schema.cardinalities == 2
+    ordered = (schema.ordinal | binary)[pairs[alike]].all(axis=1) & ~binary[pairs[alike]].all(axis=1)
+    if not ordered.any():
+        return
+    tables, margins, edges = tables[ordered], [margin[ordered] for margin in margins], alike[ordered]
+    r = found.score_correlation[edges] = score_correlation(tables, *margins)
+    found.strength[edges] = np.where(r < 0, -found.strength[edges], found.strength[edges])
+    for e, slope in zip(edges.tolist(), correlation_slopes(tables, *margins), strict=True):
+        i, j = pairs[e].tolist()
+        found.score_correlation_se[e] = (ends[i].error(j, slope) + ends[j].error(i, slope.T)) / 2
 
 
 def contrast_effects(engine: Engine, graph: Graph) -> list[tuple[Floats, Floats]]:
@@ -172,15 +229,15 @@ def effects_of(numbers: Sequence[Mapping[str, float]]) -> Effects | None:
         )
     found = unknown_effects(len(numbers))
     for e, named in enumerate(numbers):
-        for name in NUMBERS:
+        for name in (*NUMBERS, *ORDERED):
             getattr(found, name)[e] = named.get(name, np.nan)
     return None if np.isnan(found.strength).all() else found
 
 
 def unknown_effects(n_edges: int) -> EdgeEffects:
     """Return effects that are not known."""
-    ratio, ratio_se, strength, strength_se = (np.full(n_edges, np.nan) for _ in NUMBERS)
-    return EdgeEffects(ratio, ratio_se, strength, strength_se)
+    ratio, ratio_se, strength, strength_se, r, r_se = (np.full(n_edges, np.nan) for _ in (*NUMBERS, *ORDERED))
+    return EdgeEffects(ratio, ratio_se, strength, strength_se, r, r_se)
 
 
 def _shares(counts: BlanketCounts) -> Floats:

@@ -63,18 +63,53 @@ def slopes(tables: Floats, rows: Floats, columns: Floats) -> Floats:
     margins stay, what a table gains beyond a sum of a row and a column effect is what counts: G - a - b, with
     weights P, G the derivative of V by the probabilities P.
     """
-    n_rows, shares = tables.shape[1], with_margins(tables, rows, columns)
-    expected = rows[:, :, None] * columns[:, None, :]
+    shares, expected = with_margins(tables, rows, columns), rows[:, :, None] * columns[:, None, :]
     v = np.maximum(cramers_v(tables, rows, columns), 1e-12)[:, None, None]
     by_share = shares / expected / (v * max(min(tables.shape[1:]) - 1, 1))
+    return _along_contrasts(shares, rows, columns, by_share)
+
+
+def score_correlation(tables: Floats, rows: Floats, columns: Floats) -> Floats:
+    """Return the correlation of levels, numbered in their order, of log tables, given these margins.
+
+    Examples
+    --------
+    >>> up = np.log(np.array([[4.0, 2.0, 1.0], [1.0, 2.0, 4.0]]))
+    >>> score_correlation(up, np.array([0.5, 0.5]), np.full(3, 1 / 3)).round(3).tolist()
+    0.49
+    """
+    shares = with_margins(tables, rows, columns)
+    return np.asarray((shares * _standardised(rows, columns)).sum(axis=(-2, -1)))
+
+
+def correlation_slopes(tables: Floats, rows: Floats, columns: Floats) -> Floats:
+    """Return the derivatives of that correlation of each table along the contrasts of rows and columns."""
+    shares = with_margins(tables, rows, columns)
+    return _along_contrasts(shares, rows, columns, _standardised(rows, columns))
+
+
+def _standardised(rows: Floats, columns: Floats) -> Floats:
+    """Return the products of the numbers of two levels, each with mean 0 and variance 1 under its margin."""
+
+    def numbers(shares: Floats) -> Floats:
+        level = np.arange(shares.shape[-1])
+        left = level - (shares @ level)[..., None]
+        return np.asarray(left / np.sqrt(np.maximum((shares * left**2).sum(axis=-1), 1e-12))[..., None])
+
+    return np.asarray(numbers(rows)[..., :, None] * numbers(columns)[..., None, :])
+
+
+def _along_contrasts(shares: Floats, rows: Floats, columns: Floats, by_share: Floats) -> Floats:
+    """Return derivatives along contrasts, from those by the probabilities; the margins stay."""
+    n_rows, n_columns = shares.shape[1:]
     normal = np.concatenate(
         [
             np.concatenate([rows[:, :, None] * np.eye(n_rows), shares], axis=2),
-            np.concatenate([shares.swapaxes(1, 2), columns[:, :, None] * np.eye(tables.shape[2])], axis=2),
+            np.concatenate([shares.swapaxes(1, 2), columns[:, :, None] * np.eye(n_columns)], axis=2),
         ],
         axis=1,
     )
     sums = np.concatenate([(shares * by_share).sum(axis=2), (shares * by_share).sum(axis=1)], axis=1)
     effects = (np.linalg.pinv(normal, hermitian=True) @ sums[:, :, None])[:, :, 0]
     gained = shares * (by_share - effects[:, :n_rows, None] - effects[:, None, n_rows:])
-    return np.asarray(contrasts(n_rows).T @ gained @ contrasts(tables.shape[2]))
+    return np.asarray(contrasts(n_rows).T @ gained @ contrasts(n_columns))

@@ -40,6 +40,30 @@ def sides(graph: Graph, points: Any, texts: Sequence[str], size: float) -> list[
     return found
 
 
+def fitting(graph: Graph, points: Any, texts: Sequence[str], size: float) -> list[bool | None]:
+    """Tell the same where there are many names; None for those that would cover another name, or a variable.
+
+    Variables with many neighbours come first.
+
+    Examples
+    --------
+    >>> fitting(Graph("abc", [("a", "b")]), [(0, 0), (1, 1), (90, 0)], ["long name", "b", "c"], 9)
+    [False, True, True]
+    """
+    taken: list[Box] = [(x - 2, x + 2, y - 2, y + 2) for x, y in points]
+    found: list[bool | None] = [None] * len(texts)
+    for i in sorted(range(len(texts)), key=lambda i: (-len(graph.neighbours(i)), i)):
+        heights = [points[j][1] for j in graph.neighbours(i).tolist()]
+        above = not heights or sum(heights) <= len(heights) * points[i][1]
+        for side in (above, not above):
+            box = _box(points[i], texts[i], size, side)
+            if not any(_meet(box, other) for other in taken):
+                found[i] = side
+                taken.append(box)
+                break
+    return found
+
+
 def _box(point: Sequence[float], text: str, size: float, above: bool) -> Box:
     """Return the space that a text takes, for letters of common width."""
     half, height = 0.3 * size * len(text), 1.2 * size

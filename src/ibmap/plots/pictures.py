@@ -1,15 +1,18 @@
 """Pictures: a network, a network beside the truth, the score over the ascents (needs matplotlib)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from ibmap.drawing.layouts import Layout, Place, places_of
 from ibmap.errors import RequestError
-from ibmap.exchange.network import Numbers, as_network
+from ibmap.exchange.groups import as_groups, strengths
+from ibmap.exchange.network import Network, Numbers, as_network, network_of
 from ibmap.graph import Graph
 from ibmap.metrics import compare_edges
-from ibmap.plots.labels import GAP, sides
+from ibmap.plots.colours import ACCENT, FAINT, INK, WRONG, edge_colour, group_colours, legend
+from ibmap.plots.fonts import legible
+from ibmap.plots.labels import GAP, fitting, sides
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,16 +21,25 @@ Edge = tuple[str, str]
 
 LONGEST = 24  #: characters of a name that are shown
 ROOMY = 15  #: variables whose names fit into a figure of the usual size
-CROWDED = 80  #: with more variables names would cover the picture
-ACCENT, WRONG, FAINT, INK = "#2563a8", "#c8322b", "#8a8a8a", "#222222"
-UNSIGNED = "#555555"
+CROWDED = 80  #: with more variables only those names are shown that cover no other one
+NAMED = 600  #: variables beyond which nobody reads a name
+LARGEST = 160  #: variables beyond which a figure does not grow
 
 
-def plot(source: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", seed: int = 0) -> "Axes":
+def plot(
+    source: Any,
+    ax: "Axes | None" = None,
+    *,
+    layout: Layout = "packed",
+    seed: int = 0,
+    groups: Any = None,
+    about: str | None = None,
+) -> "Axes":
     """Draw a network; the wider an edge, the stronger it is, or the higher its posterior.
 
     Where the effects of edges are known, their width is their strength, and their colour its sign: blue if
-    the variables rise together, red if one falls, grey where there is no sign (more than two levels).
+    the variables rise together, red if one falls, grey where there is no sign (levels without an order).
+    Of more than 80 variables only those names are shown that cover no other one.
 
     Parameters
     ----------
@@ -40,6 +52,11 @@ def plot(source: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", se
         places by name, or a function from a networkx graph to places.
     seed : int
         Of layouts that draw lots.
+    groups : "found", path or mapping, optional
+        Groups of variables, told by colours: communities that are found (:func:`ibmap.exchange.communities`),
+        a CSV with the columns variable and group, or a dict. The larger a variable, the stronger its edges.
+    about : str, optional
+        A variable: only it, its neighbours and the edges among them are drawn.
 
     Returns
     -------
@@ -54,14 +71,47 @@ def plot(source: Any, ax: "Axes | None" = None, *, layout: Layout = "packed", se
     '3 variables, 1 edge'
     """
     network = as_network(source)
+    grouped = {} if groups is None else as_groups(network, groups)
+    central = strengths(network) if grouped else {}
+    if about is not None:
+        network = around(network, about)
     axes = _canvas(ax, network.graph.n_variables)
     places = places_of(network.graph, layout, seed)
     numbers = [numbers for _, _, numbers in network.edges()]
     widths = [0.6 + 2.4 * _share(one) for one in numbers]
-    _lines(axes, places, network.graph.edges, widths=widths, color=[_colour(one) for one in numbers])
-    _names(axes, network.graph, places)
-    axes.set_title(repr(network.graph)[6:-1], fontsize=10, color=INK)
+    _lines(axes, places, network.graph.edges, widths=widths, color=[edge_colour(one) for one in numbers])
+    shown = {name: grouped.get(name, "") for name in network.graph.names}
+    _names(axes, network.graph, places, _looks(shown, central, about))
+    legend(axes, numbers, shown)
+    title = repr(network.graph)[6:-1] + (f" around {_short(about)}" if about is not None else "")
+    fonts, (title,), _ = legible([title])
+    axes.set_title(title, fontsize=10, fontfamily=fonts, color=INK, parse_math=False)
     return axes
+
+
+def around(network: Network, name: str) -> Network:
+    """Return a variable with its neighbours, and the edges among them."""
+    graph = network.graph
+    i = graph.index(name)
+    kept = sorted([i, *graph.neighbours(i).tolist()])
+    names = [graph.names[k] for k in kept]
+    inside = [(x, y, numbers) for x, y, numbers in network.edges() if x in names and y in names]
+    return network_of(names, inside)
+
+
+def _looks(
+    groups: Mapping[str, str], central: Mapping[str, float], about: str | None
+) -> dict[str, tuple[str, float]]:
+    """Return colour and size of the variables that do not look as usual."""
+    colours, most = group_colours(groups), max(central.values(), default=0.0) or 1.0
+    found = {
+        name: (colours.get(group, FAINT), 25 + 150 * central.get(name, 0.0) / most)
+        for name, group in groups.items()
+        if colours
+    }
+    if about is not None:
+        found[about] = (found.get(about, (WRONG, 0.0))[0] if colours else WRONG, 90.0)
+    return found
 
 
 def plot_comparison(
@@ -152,16 +202,9 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
 
 def _share(numbers: Numbers) -> float:
     """Return how wide an edge is drawn, from 0 to 1: by its strength if that is known."""
-    strength = numbers.get("partial_correlation", numbers.get("strength"))
+    known = ("partial_correlation", "score_correlation", "strength")
+    strength = next((numbers[name] for name in known if name in numbers), None)
     return numbers.get("posterior", 0.5) if strength is None else min(1.5 * abs(strength), 1.0)
-
-
-def _colour(numbers: Numbers) -> str:
-    """Return the colour of an edge: by the sign of its effect if that is known."""
-    effect = numbers.get("partial_correlation", numbers.get("log_odds_ratio"))
-    if effect is None:
-        return UNSIGNED if "strength" in numbers else ACCENT
-    return ACCENT if effect >= 0 else WRONG
 
 
 def _steps(history: Any) -> list[tuple[bool, float, float]]:
@@ -185,7 +228,7 @@ def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
             from matplotlib import pyplot
         except ImportError:
             raise RequestError("pictures need matplotlib: pip install matplotlib") from None
-        wider = sqrt(min(max(n_variables or 0, ROOMY), CROWDED) / ROOMY)
+        wider = sqrt(min(max(n_variables or 0, ROOMY), LARGEST) / ROOMY)
         size = (6, 3.5) if n_variables is None else (7 * wider, 6 * wider)
         ax = pyplot.subplots(figsize=size, layout="constrained")[1]
     if n_variables is not None:
@@ -213,27 +256,38 @@ def _lines(
     axes.add_collection(lines)
 
 
-def _names(axes: "Axes", graph: Graph, places: Place) -> None:
+def _names(
+    axes: "Axes", graph: Graph, places: Place, looks: Mapping[str, tuple[str, float]] | None = None
+) -> None:
     """Draw the variables; their names are text, never formulas."""
     from matplotlib.patheffects import withStroke
 
     points = [places[name] for name in graph.names]
-    shown = graph.n_variables <= CROWDED
-    axes.scatter([p[0] for p in points], [p[1] for p in points], s=22 if shown else 8, color=INK, zorder=2)
-    size = 9 if graph.n_variables <= 40 else 7
-    if not shown or not points:
+    crowded = graph.n_variables > CROWDED
+    usual = INK, 8.0 if crowded else 22.0
+    how = [(looks or {}).get(name, usual) for name in graph.names]
+    colours, sizes = [colour for colour, _ in how], [area for _, area in how]
+    axes.scatter([p[0] for p in points], [p[1] for p in points], s=sizes, c=colours, zorder=2)
+    size = 9 if graph.n_variables <= 40 else 7 if not crowded else 6
+    if not points or graph.n_variables > NAMED:
         return
     axes.autoscale_view()
     where, texts = axes.transData.transform(points) * 72 / axes.figure.dpi, [_short(n) for n in graph.names]
-    for text, point, above in zip(texts, points, sides(graph, where, texts, size), strict=True):
+    place = fitting(graph, where, texts, size) if crowded else sides(graph, where, texts, size)
+    fonts, texts, _ = legible(texts)
+    for text, point, area, above in zip(texts, points, sizes, place, strict=True):
+        if above is None:
+            continue
+        gap = GAP + max(0.0, sqrt(area) / 2 - 2.4)  # beyond the rim of a large one
         axes.annotate(
             text,
             (point[0], point[1]),
-            xytext=(0, GAP if above else -GAP),
+            xytext=(0, gap if above else -gap),
             textcoords="offset points",
             ha="center",
             va="bottom" if above else "top",
             fontsize=size,
+            fontfamily=fonts,
             color=INK,
             parse_math=False,
             zorder=3,

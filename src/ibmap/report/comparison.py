@@ -7,10 +7,10 @@ from ibmap.drawing.svg import ACCENT, INK, WRONG
 from ibmap.results.comparison import LEVEL, SAME, Comparison
 
 WHAT = (
-    "Strength is Cramér's V of an edge, everything else equal, with a sign for binary variables. A "
-    "difference is Cramér's V of the ratio of the odds ratios, fitted in both groups for all edges of either "
-    "network. p: the share of permutations of the rows in which this edge differs as much, in standard "
-    "errors; adjusted: in which any edge does."
+    "Strength is Cramér's V of an edge, everything else equal, with a sign for binary and ordinal variables. "
+    "A difference is Cramér's V of the ratio of the odds ratios, fitted in both groups for all edges of "
+    "either network. p: the share of permutations of the rows in which this edge differs as much, in "
+    "standard errors; adjusted: in which any edge does."
 )
 STYLE = """
 body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif;

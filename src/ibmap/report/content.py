@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ibmap._text import counted
+from ibmap.exchange.groups import FOUND, as_groups, strengths
 from ibmap.graph import Graph
 from ibmap.model.effects import EdgeEffects
 from ibmap.results.bootstrap_file import Support, replicates
@@ -20,7 +21,7 @@ EDGES = 10_000  #: edges that a page carries, the most probable ones
 LEAST = -1e300  #: stands for the log of zero, which JSON does not know
 
 
-def page_content(result: Result, support: Support | None = None) -> dict[str, Any]:
+def page_content(result: Result, support: Support | None = None, groups: Any = None) -> dict[str, Any]:
     """Return everything that the page needs, as JSON can hold it.
 
     Pairs are lists of columns (``x``, ``y``, ``edge``, ``untested``, ``xy``, ``yx``, ``support``, ``counts``;
@@ -49,8 +50,16 @@ def page_content(result: Result, support: Support | None = None) -> dict[str, An
         "effect_numbers": list(result.learned.effects.columns) if result.learned.effects else [],
         "continuous": is_of_numbers(result),
         "places": _places(graph),
+        "groups": _groups(result, groups),
         "preferred": PREFERRED,
     }
+
+
+#: how a table was read, as a result has it
+READING = (
+    *("columns", "missing", "discretize", "bins", "drop", "only", "weights"),
+    *("ordinal", "categorical", "missing_values"),
+)
 
 
 def is_of_numbers(result: Result) -> bool:
@@ -64,11 +73,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     path = found["data"].get("path")
     name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
     made = found.get("made_with") or {}
-    how = {
-        key: _in_words(value)
-        for key in ("columns", "missing", "discretize", "bins", "drop", "only", "weights")
-        if (value := found["data"].get(key)) != "error"
-    }
+    how = {key: _in_words(value) for key in READING if (value := found["data"].get(key)) != "error"}
     lines = [
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
@@ -187,6 +192,22 @@ def _stand_ins(result: Result, x: str, y: str) -> list[list[int]]:
 def _finite(log_p: float) -> float | None:
     """Return a log that JSON can hold; None if it is not known."""
     return None if math.isnan(log_p) else max(log_p, LEAST)
+
+
+def _groups(result: Result, groups: Any) -> dict[str, Any] | None:
+    """Return the groups of the variables, and their strength; None where there is no drawing."""
+    network = result.network
+    if network.graph.n_variables > DRAWN:
+        return None
+    found = as_groups(network, FOUND if groups is None else groups)
+    names = sorted(set(filter(None, found.values())), key=lambda name: (len(name), name))
+    central = strengths(network)
+    return {
+        "names": names,
+        "of": [names.index(found[name]) if found[name] else -1 for name in network.graph.names],
+        "strength": [round(central[name], 4) for name in network.graph.names],
+        "given": groups is not None,
+    }
 
 
 def _places(graph: Graph) -> list[list[float]] | None:

@@ -111,8 +111,8 @@ function drawNodes(tint) {
   models.nodes.data = {
     x: data.places.map((place) => place[0]),
     y: data.places.map((place) => place[1]),
-    size: everyName.map((i) => (i === main ? 13 : 6 + Math.min(8, data.degrees[i]))),
-    color: everyName.map((i) => (i === main ? tint.picked : !near.size || near.has(i) ? ink : faint)),
+    size: everyName.map((i) => (i === main ? Math.max(13, nodeSize(i)) : nodeSize(i))),
+    color: everyName.map((i) => (i === main ? tint.picked : !near.size || near.has(i) ? nodeColour(i, ink) : faint)),
     text: everyName.map((i) => (fit.has(i) ? drawnName(i) : "")),
     offset: everyName.map((i) => fit.get(i) ?? 0),
     ink: everyName.map((i) => (!near.size || near.has(i) ? ink : faint)),

@@ -165,6 +165,8 @@ async function begin() {
   state.view = data.places && data.names.length <= data.preferred ? "network" : "heat";
   setView(state.view);
   listen();
+  beginGroups();
+  if (data.places) beginDragging();
   repaint();
   showPanel();
   beginTable();

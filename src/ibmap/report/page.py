@@ -16,8 +16,8 @@ from ibmap.results.result_file import Result, as_result
 
 STYLES = ("palette.css", "controls.css", "tables.css", "page.css", "screens.css")
 SCRIPTS = (
-    "words.js", "drawing.js", "heat.js", "moving.js", "charts.js", "panel.js", "table.js", "csv.js",
-    "slider.js", "page.js",
+    "words.js", "groups.js", "drawing.js", "heat.js", "moving.js", "dragging.js", "charts.js", "panel.js",
+    "table.js", "csv.js", "slider.js", "page.js",
 )  # fmt: skip
 MISSING = "the report needs bokeh: pip install bokeh"
 
@@ -43,6 +43,7 @@ def write_report(
     overwrite: bool = False,
     safe_csv: bool = False,
     title: str | None = None,
+    groups: Any = None,
 ) -> None:
     """Write the report of a learned network: one page of HTML that opens offline.
 
@@ -61,22 +62,30 @@ def write_report(
         Whether the table that the page saves has ``'`` before names that a spreadsheet takes for formulas.
     title : str, optional
         The headline of the page, above how many edges there are.
+    groups : path or mapping, optional
+        Groups of variables, shown by colours, as for :func:`ibmap.plot`; by default communities that are
+        found, which a click shows.
     """
     refuse_existing(Path(path), overwrite=overwrite)
     result = as_result(source)
-    text = report_text(result, as_support(support, result), safe_csv=safe_csv, title=title)
+    text = report_text(result, as_support(support, result), safe_csv=safe_csv, title=title, groups=groups)
     write_whole(Path(path), text, overwrite=overwrite)
 
 
 def report_text(
-    result: Result, support: Support | None = None, *, safe_csv: bool = False, title: str | None = None
+    result: Result,
+    support: Support | None = None,
+    *,
+    safe_csv: bool = False,
+    title: str | None = None,
+    groups: Any = None,
 ) -> str:
     """Return the page as text."""
     require_bokeh()
     from ibmap.report.figures import figures
 
     graph = result.learned.graph
-    content = {**page_content(result, support), "safe_csv": safe_csv}
+    content = {**page_content(result, support, groups), "safe_csv": safe_csv}
     shown = sum(content["pairs"]["edge"])
     size = f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}"
     text: str = _template().render(

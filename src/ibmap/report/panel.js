@@ -60,6 +60,7 @@ function aboutVariable(i) {
         ? `Its blanket: ${counted(data.degrees[i], "variable")}. Once ${data.degrees[i] === 1 ? "it is" : "they are"} known, it is independent of all others in this network.`
         : "It has no edge: in this network it is independent of all others.",
     ),
+    aboutGroup(i),
     edges.length ? neighbourTable(i, edges) : null,
     cut ? element("p", { class: "faint" }, `${counted(cut, "more edge")} of it are not on this page.`) : null,
     misses.length ? element("h4", {}, "Not adjacent, but closest to it") : null,

@@ -9,7 +9,7 @@ everyPair.forEach((k) => {
   edgesOf[pairs.y[k]].push(k);
 });
 
-const state = { measure: "posterior", bound: -Infinity, misses: false, view: "network", picked: null };
+const state = { measure: "posterior", bound: -Infinity, misses: false, groups: false, view: "network", picked: null };
 
 const at = (id) => document.getElementById(id);
 const viewWidth = () => document.querySelector(".view").clientWidth;
@@ -89,7 +89,7 @@ function strength(k) {
 const effectSize = (k) =>
   !data.has_effects || pairs.strength[k] === null ? null : Math.min(1, 1.5 * Math.abs(pairs.strength[k]));
 
-/** The sign of the effect of an edge; 0 where there is none: some variable has more than two levels. */
+/** The sign of the effect of an edge; 0 where there is none: a variable has levels without an order. */
 const effectSign = (k) => (data.has_effects ? (pairs.sign[k] ?? 0) : 0);
 
 const hasPosteriors = pairs.xy.some((log) => log !== null);

@@ -84,7 +84,7 @@ class Comparison:
 
     @property
     def signed(self) -> Bools:
-        """Which edges join binary variables, so that strengths have a sign."""
+        """Which edges join binary or ordinal variables, so that strengths have a sign."""
         found = np.zeros(len(self.pairs), bool)
         for g, one in enumerate(self.learned):
             if one.effects is not None:

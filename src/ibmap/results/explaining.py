@@ -128,9 +128,7 @@ def _effect(learned: Learned, engine: Engine, x: str, y: str) -> str:
     found, graph = learned.effects, learned.graph
     i, j = sorted((graph.index(x), graph.index(y)))
     e = int(np.flatnonzero((graph.pairs == (i, j)).all(axis=1))[0])
-    if found is None or (
-        isinstance(found, EdgeEffects) and np.isnan(found.log_odds_ratio[e]) and not found.tables
-    ):
+    if found is None or (isinstance(found, EdgeEffects) and not found.sign[e] and not found.tables):
         found = effects_in(engine, graph)
     levels = engine.schema.levels
     return found.in_words(e, (graph.names[i], graph.names[j]), (levels[i], levels[j]))

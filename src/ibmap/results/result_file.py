@@ -96,6 +96,7 @@ def result_content(
             for name, levels in zip(schema.names, schema.levels, strict=True)
             if 0 < len(levels) <= LEVELS
         },
+        "ordinal": [name for name, ordered in zip(schema.names, schema.ordinal, strict=True) if ordered],
         "counts": _counts(learned, counting),
     }
 

@@ -66,7 +66,7 @@ class AdaptiveScore(FamilyScore):
         """Return the family, bound to an engine."""
         if not 0 < self.saturated_share < 1:
             raise RequestError(f"saturated_share must lie between 0 and 1, not {self.saturated_share!r}")
-        families = Pairwise(self.effect_variance), Saturated(engine, self.prior_count)
+        families = Pairwise(self.effect_variance, engine), Saturated(engine, self.prior_count)
         return Adaptive(*families, self.saturated_share, engine)
 
 

@@ -38,8 +38,8 @@ class LargeModel:
         Rows with each level, in each slice.
     code : array of shape (slices, members)
         The level of each member of the blanket.
-    levels : array
-        Number of levels of each member.
+    levels, columns : arrays
+        Number of levels of each member, and of its columns in the design: one if they have an order.
     of_intercept, of_effect : float
         Precisions of the prior.
     start : array of shape (contrasts of x, width) or None
@@ -51,14 +51,15 @@ class LargeModel:
         counts: Floats,
         code: Ints,
         levels: Ints,
+        columns: Ints,
         of_intercept: float,
         of_effect: float,
         start: Floats | None = None,
     ) -> None:
-        self._counts, self._code, self._levels = counts, code, levels
+        self._counts, self._code, self._levels, self._columns = counts, code, levels, columns
         self._of_intercept, self._of_effect = of_intercept, of_effect
-        self._first = np.cumsum([1, *(levels - 1)])  # columns of the design, of every member
-        self._coding, self._at = _coded(code, levels)
+        self._first = np.cumsum([1, *columns])  # columns of the design, of every member
+        self._coding, self._at = _coded(code, levels, columns)
         self._sizes, self._of_x = counts.sum(axis=1), contrasts(counts.shape[1])
         q, width = self._of_x.shape[1], self._coding.shape[1]
         self._precision = np.full(width, of_effect)
@@ -103,24 +104,24 @@ class LargeModel:
         """Return the model without member j."""
         out = slice(self._first[j], self._first[j + 1])
         code, levels = np.delete(self._code, j, axis=1), np.delete(self._levels, j)
-        start = np.delete(self.theta, out, axis=1)
-        return type(self)(self._counts, code, levels, self._of_intercept, self._of_effect, start)
+        start, columns = np.delete(self.theta, out, axis=1), np.delete(self._columns, j)
+        return type(self)(self._counts, code, levels, columns, self._of_intercept, self._of_effect, start)
 
-    def outside(self, levels: Ints, start: Ints, cells: Ints) -> Floats:
+    def outside(self, levels: Ints, columns: Ints, start: Ints, cells: Ints) -> Floats:
         """Return t of variables that are not in the model, from their tables with x: one step from zero.
 
-        ``levels`` has their numbers of levels, ``start`` where their cells begin, and where the last ends.
+        ``levels`` and ``columns`` are theirs, ``start`` is where their cells begin, and where the last ends.
         """
         out = np.zeros(len(levels))
-        for some in self._alike(levels):
-            r = int(levels[some[0]])
+        for some in self._alike(levels, columns):
+            r, r_columns = int(levels[some[0]]), int(columns[some[0]])
             left, cross = (
                 np.zeros((len(some), r, self._counts.shape[1])),
                 np.zeros((len(some), r, len(self._coding))),
             )
             for i, y in enumerate(some.tolist()):
                 add_outside(self._at, self._share, cells, int(start[y]), int(start[y + 1]), left[i], cross[i])
-            of_y = contrasts(r)
+            of_y = coding(r, r_columns)
             score = (of_y.T @ left @ self._of_x @ self._vectors).swapaxes(
                 1, 2
             )  # variable, contrast of x, of y
@@ -128,16 +129,16 @@ class LargeModel:
             shared = (of_y.T @ cross @ self._coding @ self._basis)[:, None]  # of y, in the eigenvectors of X
             weights = self._omega[:, None, None]
             taken = (shared * (weights**2 * self._shrink[:, None, :])) @ shared.swapaxes(2, 3)
-            matrix = weights * own[:, None] - taken + self._of_effect * np.eye(r - 1)
+            matrix = weights * own[:, None] - taken + self._of_effect * np.eye(r_columns)
             for i, y in enumerate(some.tolist()):
                 size, log_det = _solved(matrix[i], score[i])
                 out[y] = 0.5 * (size - log_det + score[i].size * np.log(self._of_effect))
         return out
 
-    def _alike(self, levels: Ints) -> Iterator[Ints]:
-        """Yield variables with the same number of levels, more than one, some at a time."""
-        for r in np.unique(levels[levels > 1]).tolist():
-            mine = np.flatnonzero(levels == r)
+    def _alike(self, levels: Ints, columns: Ints) -> Iterator[Ints]:
+        """Yield variables with the same numbers of levels, more than one, and columns, some at a time."""
+        for r, r_columns in np.unique(np.stack([levels, columns], axis=1)[levels > 1], axis=0).tolist():
+            mine = np.flatnonzero((levels == r) & (columns == r_columns))
             each = self.theta.shape[0] * r * max(self.theta.shape[1], r)
             n_parts = -(-len(mine) * each // AT_ONCE)
             yield from np.array_split(mine, min(n_parts, len(mine)))
@@ -236,25 +237,42 @@ def contrasts(r: int) -> Floats:
     return np.asarray(below / np.sqrt(before * (before + 1.0)))
 
 
-def _coded(code: Ints, levels: Ints) -> tuple[Floats, Ints]:
+def coding(r: int, n_columns: int) -> Floats:
+    """Return how r levels enter a design: by contrasts, or in one column by their scores.
+
+    Examples
+    --------
+    >>> coding(3, 1).round(3).T
+    array([[-1.,  0.,  1.]])
+    """
+    if n_columns == r - 1:
+        return contrasts(r)
+    scores = (np.arange(r) - (r - 1) / 2) * np.sqrt(12 / (r * (r + 1)))
+    return np.asarray(scores[:, None])
+
+
+def _coded(code: Ints, levels: Ints, columns: Ints) -> tuple[Floats, Ints]:
     """Return rows of which those of a slice add up to its design, and which ones every slice has.
 
     The first row is 1 and every slice has it. The others stand for the combinations of levels of several
     members, as many together as have few: there is less to add up then.
     """
-    ends = np.cumsum([1, *(levels - 1)])
+    ends, codings = (
+        np.cumsum([1, *columns]),
+        [coding(*both) for both in zip(levels.tolist(), columns.tolist(), strict=True)],
+    )
     parts, at, n_rows = [np.eye(1, int(ends[-1]))], [], 1
     j = 0
     while j < len(levels):
         found, of_slice = np.unique(code[:, j], return_inverse=True)
         rows = np.zeros((len(found), int(ends[-1])))
-        rows[:, ends[j] : ends[j + 1]] = contrasts(int(levels[j]))[found]
+        rows[:, ends[j] : ends[j + 1]] = codings[j][found]
         while (j := j + 1) < len(levels):
             both, where = np.unique(of_slice * levels[j] + code[:, j], return_inverse=True)
             if len(both) > min(COMBINED, len(code) / 4):
                 break
             rows, of_slice = rows[both // levels[j]], where
-            rows[:, ends[j] : ends[j + 1]] = contrasts(int(levels[j]))[both % levels[j]]
+            rows[:, ends[j] : ends[j + 1]] = codings[j][both % levels[j]]
         parts.append(rows)
         at.append(of_slice + n_rows)
         n_rows += len(rows)

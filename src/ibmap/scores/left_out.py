@@ -13,7 +13,9 @@ import numpy as np
 from ibmap._parallel import OneBlasThread
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, ask
+from ibmap.kernels.coding import columns_of
 from ibmap.kernels.conditionals import loglinear_left_out
+from ibmap.kernels.ordinal_conditionals import ordinal_left_out
 from ibmap.scores.binary import VAGUE
 from ibmap.scores.families import is_modelled
 from ibmap.scores.pairwise import are_large, large_model
@@ -45,17 +47,17 @@ def pairwise_left_out(engine: Engine, blankets: Sequence[Ints], precision: float
     for xs in _trips(engine, blankets):
         tables = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs]))
         asked, slices = tables.answered()
-        levels = np.array(tables.levels)
-        large = are_large(levels)
+        levels, columns = np.array(tables.levels), columns_of(tables.levels, engine.schema.ordinal)
+        large, ordered = are_large(levels, columns), columns < levels - 1
         for x, one in zip(xs, tables.one_by_one(), strict=True):
             if large[x]:
                 with OneBlasThread():
-                    found = large_model(tables, one, precision).left_out
+                    found = large_model(tables, one, columns, precision).left_out
             else:
                 mine = one.sets.start, one.sets.stop
-                found = loglinear_left_out(
-                    levels, x, asked.given[one.given], one.keys, slices.sets, *mine, VAGUE, precision
-                )
+                members = asked.given[one.given]
+                said = ordinal_left_out if ordered[x] else loglinear_left_out
+                found = said(levels, columns, x, members, one.keys, slices.sets, *mine, VAGUE, precision)
             out[x] = found * _scale(engine, slices.sets[2, one.sets].sum())
     return out
 

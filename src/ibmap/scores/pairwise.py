@@ -8,7 +8,9 @@ from ibmap._parallel import OneBlasThread, spread
 from ibmap._types import Bools, Ints
 from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.engines.tables import Answered
+from ibmap.kernels.coding import columns_of
 from ibmap.kernels.conditionals import loglinear_row
+from ibmap.kernels.ordinal_conditionals import ordinal_row
 from ibmap.scores.binary import VAGUE, BinaryRows
 from ibmap.scores.device import binary_rows_of
 from ibmap.scores.families import MOST_LEVELS, FamilyScore, Members
@@ -25,6 +27,9 @@ class PairwiseScore(FamilyScore):
     renaming levels changes nothing. The evidence is Laplace's approximation; that of a variable outside the
     blanket is one Newton step from the model without it. It pays for (r_x - 1)(r_y - 1) effects per
     neighbour, however many neighbours there are, and does not see interactions of three variables.
+
+    A variable whose levels have an order enters by equally spaced scores: it has one effect where others have
+    r - 1, so that two of them pay for one (linear-by-linear association, which has a sign).
 
     Parameters
     ----------
@@ -51,14 +56,15 @@ class PairwiseScore(FamilyScore):
 
     def family(self, engine: Engine) -> "Pairwise":
         """Return the family, bound to an engine."""
-        return Pairwise(self.effect_variance)
+        return Pairwise(self.effect_variance, engine)
 
 
 class Pairwise:
     """Logistic conditionals; the variance of a log odds ratio is four times that of an effect."""
 
-    def __init__(self, effect_variance: float) -> None:
+    def __init__(self, effect_variance: float, engine: Engine) -> None:
         self.precision = 4.0 / effect_variance
+        self.columns = columns_of(engine.schema.cardinalities, engine.schema.ordinal)
 
     def binary(self, engine: MemoryEngine, n_threads: int) -> BinaryRows:
         """Return what makes rows of binary variables in memory."""
@@ -73,20 +79,21 @@ class Pairwise:
         asked, slices = tables.answered()
         outside, inside = np.empty(len(tables)), np.empty(len(asked.given))
         values = np.empty(len(asked))
-        levels = np.array(tables.levels)
-        large = are_large(levels)
+        levels, columns = np.array(tables.levels), self.columns
+        large, ordered = are_large(levels, columns), columns < levels - 1
 
         def fill(_: int, question: tuple[int, Answered]) -> None:
             q, one = question
             mine = one.tables
             if large[one.x]:
-                model = large_model(tables, one, self.precision)
+                model = large_model(tables, one, columns, self.precision)
                 values[q], inside[one.given] = model.value, large_inside(model, one, strong)
                 cells = tables.start[mine.start : mine.stop + 1], tables.cells
-                outside[mine] = model.outside(levels[asked.y[mine]], *cells)
+                outside[mine] = model.outside(levels[asked.y[mine]], columns[asked.y[mine]], *cells)
                 return
-            values[q] = loglinear_row(
-                *(levels, one.x, asked.given[one.given], one.keys),
+            row = ordinal_row if ordered[one.x] else loglinear_row
+            values[q] = row(
+                *(levels, columns, one.x, asked.given[one.given], one.keys),
                 *(slices.sets, one.sets.start, one.sets.stop),
                 *(VAGUE, self.precision, strong),
                 *(asked.y[mine], tables.start[mine.start : mine.stop + 1], tables.cells),
@@ -101,13 +108,14 @@ class Pairwise:
         return Rows(evidence, values)
 
 
-def large_model(tables: Tables, one: Answered, precision: float) -> LargeModel:
+def large_model(tables: Tables, one: Answered, columns: Ints, precision: float) -> LargeModel:
     """Return the model of a variable with many levels."""
     asked, slices = tables.answered()
     k, x, size = slices.sets[:, one.sets]
     counts = np.zeros((len(one.keys), tables.levels[one.x]))
     counts[k, x] = size
-    return LargeModel(counts, one.keys, tables.levels[asked.given[one.given]], VAGUE, precision)
+    members = asked.given[one.given]
+    return LargeModel(counts, one.keys, tables.levels[members], columns[members], VAGUE, precision)
 
 
 def large_inside(model: LargeModel, one: Answered, strong: float) -> list[float]:
@@ -119,7 +127,10 @@ def large_inside(model: LargeModel, one: Answered, strong: float) -> list[float]
     ]
 
 
-def are_large(levels: Ints) -> Bools:
-    """Return whose model is approximated: whatever the blanket, so that evidence can be compared."""
-    most = levels[levels <= MOST_LEVELS].max(initial=1)
-    return np.asarray((levels - 1) * (most - 1) > LARGE)
+def are_large(levels: Ints, columns: Ints) -> Bools:
+    """Return whose model is approximated: whatever the blanket, so that evidence can be compared.
+
+    That of a variable with ordered levels never is: it has one effect for a column of a neighbour.
+    """
+    most = columns[levels <= MOST_LEVELS].max(initial=0)
+    return np.asarray((columns * most > LARGE) & (columns == levels - 1))

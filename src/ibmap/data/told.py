@@ -1,0 +1,227 @@
+"""What users say about single columns: an order of levels, that numbers are categories, what is missing."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ibmap._text import first_few, listing
+from ibmap.data.columns import Coded, Column, Labels, Numeric, encode_numbers
+from ibmap.data.discretize import is_whole
+from ibmap.data.objects import label
+from ibmap.data.schema import unknown_variable
+from ibmap.errors import DataError, RequestError
+
+#: names of columns ("mood", or "mood=low<high"), or from names to levels (None: the order of the data)
+Ordinal: TypeAlias = Iterable[str] | Mapping[str, Sequence[Any] | None] | None
+#: values of all columns, or from names to values
+MissingValues: TypeAlias = Iterable[Any] | Mapping[str, Iterable[Any]] | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was said about the columns of a table.
+
+    Attributes
+    ----------
+    orders : dict
+        Of columns whose levels have an order: the levels in it, None if the data tell.
+    categorical : tuple of str
+        Columns of categories without an order, whatever they hold.
+    absent : dict
+        Values that stand for missing ones, by column.
+    """
+
+    orders: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+    categorical: tuple[str, ...] = ()
+    absent: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def column(self, column: Column, numbers: bool = False) -> Column:
+        """Return a column as it was told about; with ``numbers``, numbers with an order stay numbers."""
+        name = column.name
+        if name in self.absent:
+            column = without_values(column, self.absent[name])
+        if name in self.categorical:
+            return replace(as_categories(column), ordinal=False)
+        if name not in self.orders or (numbers and isinstance(column, Numeric) and not self.orders[name]):
+            return column
+        found, order = as_categories(column), self.orders[name]
+        if order is not None:
+            return _in_order(found, order)
+        if not isinstance(column, Numeric):
+            check_order(name, found.levels, found.declared)
+        return replace(found, ordinal=True)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether codes of whole numbers in ascending order fit all of it."""
+        return not self.absent and all(order is None for order in self.orders.values())
+
+
+def told(
+    names: Sequence[str],
+    ordinal: Ordinal,
+    categorical: Iterable[str] | None,
+    missing_values: MissingValues,
+    known: Iterable[str] = (),
+) -> Told:
+    """Return what is said about columns, checked against their names; ``known`` are ordinal unless said else.
+
+    Examples
+    --------
+    >>> told(("age", "mood"), {"mood": ["low", "high"]}, None, [-9]).orders
+    {'mood': ('low', 'high')}
+    >>> told(("age", "mood"), ["mod"], None, None)
+    Traceback (most recent call last):
+        ...
+    ibmap.errors.UnknownVariableError: there is no variable 'mod'; did you mean 'mood'?
+    """
+    if not isinstance(ordinal, Mapping):
+        ordinal = dict(order_in(text, names) for text in _names(ordinal, "ordinal"))
+    orders = {str(name): _order(name, levels) for name, levels in ordinal.items()}
+    plain = _names(categorical, "categorical")
+    if both := [name for name in plain if name in orders]:
+        raise RequestError(f"{listing(both)}: a column is either ordinal or categorical")
+    by_name = missing_values if isinstance(missing_values, Mapping) else {}
+    for name in (*orders, *plain, *by_name):
+        if name not in names:
+            raise unknown_variable(name, names)
+    if missing_values is not None and not isinstance(missing_values, Mapping):
+        every = _values(missing_values)
+        by_name = dict.fromkeys(names, every) if every else {}
+    orders = {**{name: None for name in known if name not in plain}, **orders}
+    return Told(orders, plain, {str(name): _values(values) for name, values in by_name.items()})
+
+
+def order_in(text: str, names: Sequence[str]) -> tuple[str, list[str] | None]:
+    """Return a column and the order of its levels, "mood=low<high", or None where only the column is named.
+
+    Examples
+    --------
+    >>> order_in("mood = low < so so < high", ["mood"]), order_in("mood", ["mood"])
+    (('mood', ['low', 'so so', 'high']), ('mood', None))
+    """
+    name, equals, levels = text.partition("=")
+    if text in names or not equals or "<" not in levels:
+        return text, None
+    return name.strip(), [level.strip() for level in levels.split("<")]
+
+
+def _names(names: Any, argument: str) -> tuple[str, ...]:
+    if not isinstance(names, Iterable | None):
+        raise RequestError(f"{argument} takes names of columns, not {names!r}")
+    return tuple(dict.fromkeys(map(str, (names,) if isinstance(names, str) else names or ())))
+
+
+def _order(name: str, levels: Any) -> tuple[str, ...] | None:
+    if levels is None:
+        return None
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        raise RequestError(f"ordinal: the order of {name!r} must be a list of levels, not {levels!r}")
+    order = tuple(_text(level) for level in levels)
+    if len(set(order)) < len(order) or len(order) < 2:
+        raise RequestError(f"ordinal: the order of {name!r} must have two different levels or more")
+    return order
+
+
+def _values(values: Any) -> tuple[Any, ...]:
+    return (values,) if isinstance(values, str | int | float) else tuple(values)
+
+
+def _text(level: Any) -> str:
+    """Return a level as it is typed; whole numbers without a point."""
+    return str(label(level))
+
+
+def without_values(column: Column, values: Sequence[Any]) -> Column:
+    """Return a column in which some values are missing.
+
+    Examples
+    --------
+    >>> without_values(Numeric("x", np.array([1, -9, 2])), ["-9"]).missing.tolist()
+    [False, True, False]
+    >>> found = without_values(Coded("x", np.array([0, 1, 2]), ("a", "refused", "z")), ["refused"])
+    >>> found.codes.tolist(), found.levels
+    ([0, -1, 1], ('a', 'z'))
+    """
+    numbers = [number for value in values if (number := _number(value)) is not None]
+    if isinstance(column, Numeric):
+        mask = np.isin(column.values, numbers)
+        if not mask.any():
+            return column
+        return replace(column, missing=mask if column.missing is None else column.missing | mask)
+    words = set(map(_text, values))
+    gone = [
+        _text(level) in words or (_number(level) in numbers and not isinstance(level, bool))
+        for level in column.levels
+    ]
+    if not any(gone):
+        return column
+    code = np.append(np.where(gone, -1, np.cumsum(~np.array(gone)) - 1), -1)
+    kept = tuple(level for level, out in zip(column.levels, gone, strict=True) if not out)
+    return replace(column, codes=code[column.codes], levels=kept)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def as_categories(column: Column) -> Coded:
+    """Return the levels of a column in ascending order, fractions too.
+
+    Examples
+    --------
+    >>> as_categories(Numeric("x", np.array([2.5, 1.0, 2.5]))).levels
+    (1, 2.5)
+    """
+    if isinstance(column, Coded):
+        return column
+    if is_whole(column.present()):
+        return encode_numbers(column)
+    distinct, inverse = np.unique(column.present(), return_inverse=True)
+    codes = np.full(len(column.values), -1)
+    codes[np.ones(len(codes), bool) if column.missing is None else ~column.missing] = inverse
+    return Coded(column.name, codes, tuple(label(value) for value in distinct.tolist()))
+
+
+def _in_order(column: Coded, order: tuple[str, ...]) -> Coded:
+    """Return a column with its levels in a given order; levels that no row has stay."""
+    place = {level: code for code, level in enumerate(order)}
+    levels = list(map(_text, column.levels))
+    if lost := [level for level in levels if level not in place]:
+        raise DataError(
+            f"the order of {column.name!r} lacks the level{'s' * (len(lost) > 1)} {listing(lost)}: it has "
+            f"{' < '.join(order)}"
+        )
+    code = np.array([*(place[level] for level in levels), -1])
+    known = dict(zip(levels, column.levels, strict=True))
+    labels = tuple(known.get(level, level) for level in order)
+    return Coded(column.name, code[column.codes], labels, declared=True, ordinal=True)
+
+
+def check_order(name: str, levels: Labels, declared: bool) -> None:
+    """Refuse words of which nobody has said in which order they are."""
+    if declared or len(levels) <= 2 or all(isinstance(level, int | float) for level in levels):
+        return
+    shown = first_few([str(level) for level in levels if level is not None], 5)
+    example = " < ".join(str(level) for level in levels[:3])
+    raise DataError(
+        f"the levels of {name!r} are words without a known order ({shown}): say it, such as "
+        f'ordinal="{name}={example.replace(" ", "")}" with the lowest first'
+    )
+
+
+def lost_orders(names: Iterable[str], levels: Mapping[str, tuple[Hashable, ...]]) -> str:
+    """Return the warning about ordered levels among which missing values are one, "" if there are none."""
+    lost = [name for name in names if None in levels[name]]
+    if not lost:
+        return ""
+    is_taken = "is taken as categorical" if len(lost) == 1 else "are taken as categorical"
+    return (
+        f"missing values are a category, which has no place in the order of {listing(lost)}: "
+        f"{'it' if len(lost) == 1 else 'they'} {is_taken}; missing='testwise' keeps the order"
+    )

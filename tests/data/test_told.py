@@ -1,0 +1,160 @@
+"""What users say about columns: orders of levels, categories, values that are missing."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from ibmap.data import CategoricalData, load
+from ibmap.data.kinds import choose_columns
+from ibmap.data.numbers import load_numbers
+from ibmap.data.packed import PackedData
+from ibmap.data.packed_file import open_packed, write_packed
+from ibmap.engines.packing import packed_data
+from ibmap.errors import DataError, DataWarning, RequestError, UnknownVariableError
+
+TABLE = {
+    "mood": ["low", "high", "mid", "low", "high"],
+    "item": [1, 3, -9, 2, 3],
+    "part": [0.5, 1.5, 0.5, 2.0, 1.5],
+    "sex": ["f", "m", "f", "m", "f"],
+}
+
+
+def batches(table: dict[str, Any], rows: int = 2) -> Any:
+    frame = pl.DataFrame(table)
+    return iter([frame[k : k + rows] for k in range(0, len(frame), rows)])
+
+
+@pytest.mark.parametrize("order", [{"mood": ["low", "mid", "high", "top"]}, ["mood=low<mid<high<top"]])
+def test_words_have_the_order_that_is_said(order: Any) -> None:
+    data = load(TABLE, ordinal=order, categorical=["part"], missing_values=[-9], missing="testwise")
+    assert data.levels[0] == ("low", "mid", "high", "top")
+    assert data.codes[0].tolist() == [0, 2, 1, 0, 2]
+    assert data.ordinal == ("mood",)
+    assert data.schema.kinds == ("ordinal", "categorical", "categorical", "categorical")
+    assert data.levels[2] == (0.5, 1.5, 2)
+    assert data.codes[1].tolist() == [0, 2, -1, 1, 2]
+
+
+@pytest.mark.parametrize("missing", ["testwise", "drop", "category"])
+@pytest.mark.filterwarnings("ignore::ibmap.errors.DataWarning")
+def test_batches_are_told_the_same(missing: str) -> None:
+    table = {name: values for name, values in TABLE.items() if name != "part"}
+    how: dict[str, Any] = {"ordinal": ["mood=low<mid<high", "item"], "missing_values": {"item": ["-9"]}}
+    whole = load(table, missing=missing, **how)
+    if missing == "drop":
+        with pytest.raises(DataError, match="passes once"):
+            load(batches(table), missing=missing, **how)
+        return
+    parts = load(batches(table), missing=missing, **how)
+    assert isinstance(parts, PackedData)
+    assert (parts.levels, parts.ordinal, parts.warnings) == (whole.levels, whole.ordinal, whole.warnings)
+    np.testing.assert_array_equal(parts.codes, whole.codes)
+    assert parts.digest() == whole.digest()
+    assert whole.ordinal == (("mood", "item") if missing == "testwise" else ("mood",))
+
+
+def test_missing_values_as_a_level_have_no_place_in_an_order() -> None:
+    with pytest.warns(DataWarning, match="no place in the order of 'item': it is taken as categorical"):
+        load(TABLE, ordinal=["item"], missing_values=[-9], missing="category", drop=["part"])
+
+
+@pytest.mark.parametrize("table", [TABLE, "batches"])
+def test_words_without_an_order_are_refused_with_a_hint(table: Any) -> None:
+    words = 'words without a known order.*ordinal="mood='
+    table = batches({**TABLE, "part": TABLE["item"]}) if table == "batches" else TABLE
+    with pytest.raises(DataError, match=words):
+        load(table, ordinal=["mood"], categorical=["part"])
+
+
+def test_two_words_and_truth_values_need_no_order() -> None:
+    table = {"sex": ["f", "m", "f"], "ill": [True, False, True], "n": [3, 1, 2]}
+    assert load(table, ordinal=["sex", "ill", "n"]).ordinal == ("sex", "ill", "n")
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "words"),
+    [
+        ({"ordinal": ["mod"]}, UnknownVariableError, "did you mean 'mood'"),
+        ({"ordinal": {"mood": ["low", "high"]}}, DataError, "lacks the level 'mid': it has low < high"),
+        ({"ordinal": {"mood": "low"}}, RequestError, "must be a list of levels"),
+        ({"ordinal": {"mood": ["low", "low"]}}, RequestError, "two different levels"),
+        ({"ordinal": ["item"], "categorical": ["item"]}, RequestError, "either ordinal or categorical"),
+        ({"ordinal": 3}, RequestError, "ordinal takes names"),
+        ({"missing_values": {"itm": [1]}}, UnknownVariableError, "did you mean 'item'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(how: dict[str, Any], error: type, words: str) -> None:
+    with pytest.raises(error, match=words):
+        load(TABLE, **how)
+
+
+def test_ordered_categories_of_pandas_are_ordinal_and_others_are_not() -> None:
+    levels = ["low", "mid", "high"]
+    frame = pd.DataFrame(
+        {
+            "a": pd.Categorical(TABLE["mood"], levels, ordered=True),
+            "b": pd.Categorical(TABLE["mood"], levels),
+            "c": TABLE["sex"],
+        }
+    )
+    data = load(frame)
+    assert data.ordinal == ("a",)
+    assert data.levels[:2] == (("low", "mid", "high"),) * 2
+    assert load(frame, ordinal=["b"], categorical=["a"]).ordinal == ("b",)
+
+
+def test_an_enum_of_polars_has_an_order_to_be_used() -> None:
+    frame = pl.DataFrame(TABLE).with_columns(pl.col("mood").cast(pl.Enum(["low", "mid", "high"])))
+    assert load(frame, drop=["part"]).ordinal == ()
+    assert load(frame, drop=["part"], ordinal=["mood"]).levels[0] == ("low", "mid", "high")
+
+
+def test_arrays_have_orders_of_numbers() -> None:
+    array = np.array([[3, 1], [1, 2], [2, 1]])
+    assert load(array, ordinal=["x0"]).ordinal == ("x0",)
+    assert load(array, ordinal=["x0=3<1<2"]).codes[0].tolist() == [0, 1, 2]
+    assert load(array, missing_values=[3], missing="drop").codes.tolist() == [[0, 1], [1, 0]]
+
+
+def test_categories_are_not_cut() -> None:
+    table = {"region": np.arange(40) % 20, "pay": np.linspace(0, 1, 40)}
+    data = load(table, discretize="quantile", bins=4, categorical=["region"])
+    assert list(map(len, data.levels)) == [20, 4]
+    assert choose_columns(table, categorical=["region"]).columns == "categories"
+    assert choose_columns(table, ordinal=["region"]).columns == "ranks"
+    assert load_numbers(table, ordinal=["region"], columns="values").columns == "values"
+
+
+def test_a_table_that_is_coded_can_be_told_its_orders(tmp_path: Path) -> None:
+    data = load({"n": [3, 1, 2, 1], "w": list("abca")})
+    told = load(data, ordinal=["n"])
+    assert told.ordinal == ("n",)
+    assert load(told, categorical=["n"]).ordinal == ()
+    assert data.digest() != told.digest()
+    assert data.schema.difference(told.schema) == "'n' is categorical here, ordinal there"
+    with pytest.raises(DataError, match="without a known order"):
+        load(data, ordinal=["w"])
+    with pytest.raises(RequestError, match="the table is coded"):
+        load(data, missing_values=[1])
+    for same in (told.rows(np.arange(4)), told.variables([0, 1]), pickle.loads(pickle.dumps(told))):
+        assert same.ordinal == ("n",)
+        assert same.digest() == told.digest()
+    write_packed(packed_data(told), tmp_path / "t.ibmap")
+    packed = open_packed(tmp_path / "t.ibmap")
+    for one in (packed, pickle.loads(pickle.dumps(packed)), load(packed)):
+        assert (one.ordinal, one.digest(), one.schema.kinds) == (("n",), told.digest(), told.schema.kinds)
+    assert load(packed, categorical=["n"]).digest() == data.digest()
+    with pytest.raises(UnknownVariableError):
+        CategoricalData(data.codes, data.names, data.levels, ordinal=("other",))
+
+
+def test_a_record_batch_keeps_its_names() -> None:
+    pa = pytest.importorskip("pyarrow")
+    data = load(pa.record_batch({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]}))
+    assert (data.names, data.backend) == (("rain", "wet"), "pyarrow")
