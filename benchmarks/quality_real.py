@@ -27,6 +27,7 @@ from ibmap.data import CategoricalData
 from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
 from ibmap.metrics import accuracy
 
+NEVER_ENDS = ("hhc-mn",)  # on tables with many strongly dependent columns: minutes for every variable
 FILE = Path(__file__).parent / "results" / "real.csv"
 COLUMNS = (
     "table",
@@ -180,7 +181,12 @@ def measure(only: str = "", seeds: tuple[int, ...] = SEEDS) -> None:
             writer.writeheader()
         for table in tables():
             for seed in seeds[:1] if table in DENSITY else seeds:
-                wanted = [name for name in methods() if (table, str(seed), name) not in done]
+                left_out = NEVER_ENDS if table in DENSITY and table != "nltcs" else ()
+                wanted = [
+                    name
+                    for name in methods()
+                    if name not in left_out and (table, str(seed), name) not in done
+                ]
                 if wanted and only in table:
                     for row in rows_of(table, seed, wanted):
                         writer.writerow(row)

@@ -10,6 +10,7 @@ from ibmap import BayesianTest, Graph
 from ibmap._files import claimed
 from ibmap._text import probability
 from ibmap.cli import screen
+from ibmap.cli.compiling import CompileClock
 from ibmap.cli.learn import FILES
 from ibmap.data import load
 from ibmap.learners import Step, Visit, evidence_map, ibmap_hc
@@ -231,7 +232,7 @@ def test_options_that_a_learner_lacks_are_refused_by_name(refused, survey, argum
 
 
 def test_the_line_that_moves_tells_ascents_or_variables():
-    line = screen._Line()
+    line = screen._Line(CompileClock())
     assert "scoring all pairs" in line.__rich__()
     line(Step(1, "a", "b", True, 2.0, -3.0))
     assert line.__rich__().startswith("learning: 1 ascent, 1 edge, score -3.000, ")
