@@ -77,7 +77,7 @@ def read_again(known: "Result", data: Path | None) -> "CategoricalData | Numeric
             f"{str(path)!r} is not the table of this result: it has {now[0]} rows and {len(now[1])} "
             f"variables, the result {then[0]} and {len(then[1])}{names}"
         )
-    digest = about.get("digest", schema.digest)
+    digest = str(about.get("digest", schema.digest))
     if not digest.startswith(PARTS) and digest != schema.digest:
         raise DataError(f"{str(path)!r} is not the table of this result: its values are others; learn again")
     return table
