@@ -1,5 +1,6 @@
 """A graph, the rows of evidence given it, and what flipping each pair would gain."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from ibmap.search.running import TIE, Flip, Pairs
 AT_ONCE = 256  #: rows that are looked at together
 
 
-class AnyGains:
+class AnyGains(ABC):
     """What steepest ascent and rounds share: they trust t, so the score must be additive.
 
     The gain of flipping (x, y) is ±(t_xy + t_yx) / 2: minus for an edge that is there. Subclasses keep rows
@@ -26,85 +27,78 @@ class AnyGains:
     n_tests: int
     partner: Ints  #: with whom flipping gains most, ties to the smallest
     best: Floats  #: and how much
+    rows_to_keep: int = 0  #: for later, at most
 
+    @abstractmethod
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
-        raise NotImplementedError
+        """Score the graph with these edges; locked pairs are never flipped."""
 
     @property
+    @abstractmethod
     def total(self) -> float:
         """The score of the graph as it stands."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def pairs(self) -> Ints:
         """The edges as they stand, (x, y), x < y, in order."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def pair_scores(self) -> Floats | None:
         """σ_xy; None if there are too many pairs."""
-        raise NotImplementedError
 
-    @property
-    def rows_to_keep(self) -> int:
-        """How many rows may be kept for later."""
-        raise NotImplementedError
-
-    def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
-        """Do up to ``limit`` steps."""
-        raise NotImplementedError
-
+    @abstractmethod
     def without_edges(self) -> WithoutEdge:
         """Compare both ends of every edge with the variables that could come in its place."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row_of(self, x: int) -> Any:
         """Return the row of x as it stands."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put_row(self, x: int, row: Any) -> None:
         """Make a row the current one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def blankets(self, xs: Ints) -> list[Ints]:
         """Neighbours of some x."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_edge(self, x: int, y: int) -> bool:
         """Whether two variables are adjacent."""
-        raise NotImplementedError
 
+    @abstractmethod
     def turn(self, x: int, y: int) -> None:
         """Flip a pair, and score nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self, pairs: Pairs) -> None:
         """Let pairs not be flipped any more."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reopen(self) -> None:
         """Let all pairs be flipped again, but those that were locked from the start."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gain(self, x: int, y: int) -> float:
         """What flipping one pair would gain."""
-        raise NotImplementedError
 
+    @abstractmethod
     def choose(self, xs: Iterable[int]) -> None:
         """Find with whom flipping gains most, for some x."""
-        raise NotImplementedError
 
+    @abstractmethod
     def score_rows(self, xs: Iterable[int], wanted: Mapping[int, Iterable[int]] | None = None) -> None:
         """Score the rows of some x in the graph as it stands; ``wanted`` ys must be known in them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def posterior_degree(self) -> float:
         """Return the mean posterior number of neighbours."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add_to_evidence(self, more: Floats) -> None:
         """Add to the prior log odds of edges: of all alike, or of each."""
-        raise NotImplementedError
 
     def revise(self) -> bool:
         """Let the score learn its prior from the rows as they stand; tell whether it has changed."""
@@ -130,9 +124,9 @@ class AnyGains:
             for (x, y), gain, score in zip(pairs, promised, scores, strict=True)
         ]
 
+    @abstractmethod
     def turn_and_score(self, pairs: Sequence[tuple[int, int]], touched: Sequence[int]) -> None:
         """Flip pairs, score the rows of their ends, and let all choose again whose choice may be another."""
-        raise NotImplementedError
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint needs beside the flips."""

@@ -37,7 +37,7 @@ class RoundSteps(AnyGains):
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         self._flipped: Counter[tuple[int, int]] = Counter()
-        super().__init__(score, edges, locked)
+        super().__init__(score, edges, locked)  # type: ignore[safe-super]  # the class behind has one
 
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
         """Do rounds until there are ``limit`` flips; a round is never cut in two."""

@@ -1,5 +1,6 @@
 """Rounds, and then swaps: an edge gives way to a rival where that raises the score."""
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -126,18 +127,18 @@ class SwapSteps(RoundSteps):
         self._compared_last = self._known
         return found
 
+    @abstractmethod
     def _compared(self, xs: Ints, ys: Ints) -> Iterator[tuple[WithoutEdge, Any]]:
         """Compare ends of edges with their rivals: by rows that are at hand, and by new ones."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _promising(self, ends: WithoutEdge, rows: Any, which: Bools) -> list[Swap]:
         """Return the best swap of some ends, if it may be swapped and the score should rise."""
-        raise NotImplementedError
 
     def without_edges(self) -> WithoutEdge:
         """Compare both ends of every edge with the variables that could come in its place."""
         if self._compared_last is None:
-            return super().without_edges()
+            return super().without_edges()  # type: ignore[safe-super]
         return self._compared_last
 
     def _swap(self, swap: Swap) -> list[Flip]:
@@ -195,16 +196,15 @@ class SwapSteps(RoundSteps):
         for v in xs:
             if v not in self._rows_before:
                 self._rows_before[v] = self.row_of(v)
-        super().score_rows(xs, wanted)
+        super().score_rows(xs, wanted)  # type: ignore[safe-super]
 
 
 class Swapping(SwapSteps, Gains):
     """Rounds and swaps that have begun."""
 
-    @property
-    def rows_to_keep(self) -> int:
-        """How many rows may be kept for the next sweep."""
-        return KEPT // max(self.score.n, 1)
+    def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
+        super().__init__(score, edges, locked)
+        self.rows_to_keep = KEPT // max(score.n, 1)
 
     def _compared(self, xs: Ints, ys: Ints) -> Iterator[tuple[WithoutEdge, Floats]]:
         """Compare ends of edges with their rivals: by rows that are at hand, and by new ones."""
