@@ -11,6 +11,7 @@ import sys
 import tempfile
 from multiprocessing import get_context
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,9 @@ def write(folder: Path, n: int, rows: int, kind: str) -> None:
             frame.write_parquet(path / f"{k:05}.parquet")
 
 
-def run(*arguments: object) -> tuple[float, float]:
-    """Run ``ibmap``; return its CPU seconds and its peak memory in GiB."""
+def run(*arguments: object) -> tuple[float, float, float]:
+    """Run ``ibmap``; return its CPU seconds, its peak memory in GiB, and its seconds by the clock."""
+    began = perf_counter()
     said = [sys.executable, "-m", "ibmap", *map(str, arguments)]
     child = os.posix_spawn(
         said[0], said, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
@@ -76,7 +78,7 @@ def run(*arguments: object) -> tuple[float, float]:
     _, status, used = os.wait4(child, 0)
     if status:
         raise SystemExit(f"{' '.join(said)} failed")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20, perf_counter() - began
 
 
 def measure(n: int, rows: int, kind: str, learner: str, more: tuple[str, ...]) -> dict[str, object]:
@@ -93,7 +95,8 @@ def measure(n: int, rows: int, kind: str, learner: str, more: tuple[str, ...]) -
         out = ("--out", folder / "out") if more else ()
         learning = run("learn", path, "--learner", learner, "--top", 0, *out)
     row |= {"pack_cpu_s": round(packing[0], 1), "pack_peak_gib": round(packing[1], 3)}
-    return row | {"learn_cpu_s": round(learning[0], 1), "learn_peak_gib": round(learning[1], 3)}
+    row |= {"learn_cpu_s": round(learning[0], 1), "learn_peak_gib": round(learning[1], 3)}
+    return row | {"learn_s": round(learning[2], 1)}
 
 
 def write_rows(path: Path, found: list[dict[str, object]]) -> None:
@@ -104,7 +107,7 @@ def write_rows(path: Path, found: list[dict[str, object]]) -> None:
             old = [row for row in csv.DictReader(file) if tuple(row[name] for name in CASE) not in cases]
         found = [*old, *found]
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(found[0]))
+        writer = csv.DictWriter(file, list(found[-1]))
         writer.writeheader()
         writer.writerows(found)
 

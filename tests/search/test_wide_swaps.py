@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ibmap.data import CategoricalData
 from ibmap.engines import MemoryEngine
 from ibmap.learners import evidence_map
-from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
+from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore, lone
 from ibmap.scores.likely import likely_rows
 from ibmap.search import climb, wide_gains
 from ibmap.search.rivals import rivals
@@ -60,6 +60,15 @@ def same_rivals(one, other, floor):
     notable = expected.share > np.exp(floor) * 1.01
     assert np.array_equal(found.rival[notable], expected.rival[notable])
     assert found.share[notable] == pytest.approx(expected.share[notable], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_steps_where_variables_without_neighbours_have_tables(monkeypatch, seed):
+    monkeypatch.setattr(lone, "WORTH", 1 << 40)
+    one, other = (bound(AdaptiveScore, table(50, 300, 2, seed), 3.0) for _ in range(2))
+    wide, dense = WideSwapping(one), Swapping(other)
+    same_steps(wide, dense)
+    same_rivals(wide, dense, wide_gains.LISTED)
 
 
 @pytest.mark.parametrize("search", KINDS)

@@ -20,6 +20,7 @@ from ibmap.kernels.records import Floats, FloatTable, Ints, IntTable
 
 STEPS = 50  #: of Newton's method, at most; five are usual
 CLOSE = 1e-14  #: twice the log posterior that the next step could gain, where it ends
+ROUNDING = 1e-13  #: of the log posterior, by which a good step may seem to lower it
 
 
 @allocating_part
@@ -178,7 +179,7 @@ def fit(
             for i in range(size):
                 trial[i] = theta[i] + length * step[i]
             found = log_posterior(design, counts, trial, precision, share)
-            if found >= value:
+            if found >= value - ROUNDING * abs(value):
                 value = found
                 for i in range(size):
                     theta[i] = trial[i]

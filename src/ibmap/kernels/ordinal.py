@@ -13,7 +13,7 @@ import numpy as np
 from ibmap.kernels.cholesky import cholesky, solve_lower, solve_upper
 from ibmap.kernels.coding import coded, contrast, first_column, score
 from ibmap.kernels.jit import allocating_part, inline
-from ibmap.kernels.loglinear import CLOSE, STEPS, evidence_of, log_likelihood, one_step
+from ibmap.kernels.loglinear import CLOSE, ROUNDING, STEPS, evidence_of, log_likelihood, one_step
 from ibmap.kernels.records import Floats, FloatTable, IntTable
 
 
@@ -134,12 +134,13 @@ def fit_scores(
             break
         solve_upper(factor, size, step)
         length, found = 1.0, -math.inf
-        while length > 1e-8 and found < value:
+        least = value - ROUNDING * abs(value)
+        while length > 1e-8 and found < least:
             for i in range(size):
                 trial[i] = theta[i] + length * step[i]
             found = log_posterior(design, counts, trial, precision, share)
             length *= 0.5
-        if found < value:
+        if found < least:
             log_posterior(design, counts, theta, precision, share)
             break
         value = found

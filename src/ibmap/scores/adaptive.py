@@ -1,9 +1,9 @@
 """Adaptive conditionals: node by node, the data choose between pairwise and saturated (SPEC section 7)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cached_property
 from math import log, log1p
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine, Questions, Tables, ask
 from ibmap.engines.gpu import to_host
 from ibmap.errors import RequestError
-from ibmap.kernels.likely import HOPELESS, take_likely
+from ibmap.kernels.likely import HOPELESS
 from ibmap.scores.binary import BinaryRows
-from ibmap.scores.device import DeviceRows, arrays_of, binary_rows_of, likely_of
-from ibmap.scores.families import FamilyScore, Members, members_of
+from ibmap.scores.device import arrays_of, binary_rows_of
+from ibmap.scores.families import FamilyScore, Members
 from ibmap.scores.likely import LikelyRow
+from ibmap.scores.likely_mixture import LikelyMixture, softplus
 from ibmap.scores.local_score import NONE, Rows
 from ibmap.scores.pairwise import Pairwise
 from ibmap.scores.saturated import Saturated
@@ -74,12 +75,13 @@ class Adaptive:
     """The mixture."""
 
     _binary: BinaryRows | None = None
+    likely: Callable[..., list[LikelyRow]]  #: what is likely in rows of binary variables
 
     def __init__(self, pairwise: Pairwise, saturated: Saturated, share: float, engine: Engine) -> None:
         schema = engine.schema
         self._engine = engine
-        self._families, self._logs = (pairwise, saturated), (log1p(-share), log(share))
-        self._log_levels, self._log_rows = (
+        self._families, self.logs = (pairwise, saturated), (log1p(-share), log(share))
+        self.log_levels, self.log_rows = (
             np.log(np.maximum(schema.cardinalities, 1)),
             log(max(schema.n_rows, 1)),
         )
@@ -88,6 +90,7 @@ class Adaptive:
         """Return what makes rows of binary variables in memory."""
         pairwise, saturated = self._families
         self._binary = binary_rows_of(engine, pairwise.precision, saturated.prior_count, n_threads)
+        self.likely = LikelyMixture(self, engine, self._binary).rows
         return self._binary
 
     def rows(self, tables: Tables, strong: float = np.inf, n_threads: int = 1) -> Rows:
@@ -100,17 +103,17 @@ class Adaptive:
 
     def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the rows of the mixture; the matrices of both families are used up."""
-        a, b = self._weighed(pairwise.values, saturated.values, xs)
+        a, b = self.weighed(pairwise.values, saturated.values, xs)
         cells, xp = self.log_cells(xs, members), arrays_of(pairwise.evidence)
-        now = self._softplus_of_likely(b - a, cells)
+        now = self.softplus_of_likely(b - a, cells)
         who = tuple(xp.asarray(index) for index in members)
         main, full = (Rows(to_host(rows.evidence[who]), rows.values) for rows in (pairwise, saturated))
         inside = self.of_members(main, full, xs, members)
         then = xp.subtract(saturated.evidence, pairwise.evidence, out=saturated.evidence)
         then += xp.asarray(b - a)[:, None]
-        some = np.flatnonzero(cells + self._log_levels.max(initial=0.0) > self._log_rows)
+        some = np.flatnonzero(cells + self.log_levels.max(initial=0.0) > self.log_rows)
         if len(some):
-            hopeless = xp.asarray(cells[some, None] + self._log_levels > self._log_rows)
+            hopeless = xp.asarray(cells[some, None] + self.log_levels > self.log_rows)
             then[xp.asarray(some)] = xp.where(hopeless, HOPELESS, then[xp.asarray(some)])
         beyond = softplus(then)
         beyond -= xp.asarray(now)[:, None]
@@ -120,86 +123,19 @@ class Adaptive:
 
     def of_members(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Floats:
         """Return t of the members alone, given that of both families; values are those of the blankets."""
-        a, b = self._weighed(pairwise.values, saturated.values, xs)
+        a, b = self.weighed(pairwise.values, saturated.values, xs)
         cells, (row, who) = self.log_cells(xs, members), members
-        now = self._softplus_of_likely(b - a, cells)
+        now = self.softplus_of_likely(b - a, cells)
         then = (b - a)[row] - (saturated.evidence - pairwise.evidence)  # without the member
-        return (
-            pairwise.evidence + now[row] - self._softplus_of_likely(then, cells[row] - self._log_levels[who])
-        )
+        return pairwise.evidence + now[row] - self.softplus_of_likely(then, cells[row] - self.log_levels[who])
 
-    def likely(
-        self,
-        xs: Sequence[int],
-        blankets: Sequence[Ints],
-        prior_odds: float,
-        floor: float,
-        wanted: Sequence[Any],
-    ) -> list[LikelyRow]:
-        """Return what is likely in rows of the mixture, of binary variables; with the prior."""
-        if isinstance(self._binary, DeviceRows):
-            return self._likely_on_device(self._binary, xs, blankets, prior_odds, floor, wanted)
-        binary, n = cast(BinaryRows, self._binary), len(self._log_levels)
-        found: list[Any] = [None] * len(xs)
-        scratch, ts = np.empty((binary.n_threads, 3, n)), np.empty((binary.n_threads, n))
-        ys = np.empty((binary.n_threads, n), np.int32)
-
-        def use(thread: int, first: int, pairwise: Rows, saturated: Rows) -> None:
-            some = slice(first, first + len(pairwise.values))
-            of, members = np.asarray(xs[some], np.int64), members_of(blankets[some])
-            a, b = self._weighed(pairwise.values, saturated.values, of)
-            cells = self.log_cells(of, members)
-            values = a + self._softplus_of_likely(b - a, cells)
-            for q, x in enumerate(of.tolist()):
-                blanket, also = blankets[first + q], np.asarray(wanted[first + q], np.int64)
-                m, elsewhere = take_likely(
-                    *(pairwise.evidence[q], saturated.evidence[q], x, blanket, also),
-                    *(float(b[q] - a[q]), float(cells[q]), self._log_levels, self._log_rows),
-                    prior_odds,
-                    floor,
-                    scratch[thread],
-                    ys[thread],
-                    ts[thread],
-                )
-                value = float(values[q] + prior_odds * len(blanket)) / 2
-                listed = ys[thread, :m].copy(), ts[thread, :m].copy()
-                found[first + q] = LikelyRow(*listed, float(elsewhere), value)
-
-        binary.pass_by(xs, blankets, np.inf, use)
-        return found
-
-    def _likely_on_device(
-        self,
-        device: DeviceRows,
-        xs: Sequence[int],
-        blankets: Sequence[Ints],
-        prior_odds: float,
-        floor: float,
-        wanted: Sequence[Any],
-    ) -> list[LikelyRow]:
-        """Return the same by arrays of a device."""
-        found: list[Any] = [None] * len(xs)
-        for some, both in device.batches(xs, blankets):
-            which = some.tolist()
-            of, given = np.array([xs[q] for q in which], np.int64), [blankets[q] for q in which]
-            rows = self.of_both(*both, of, members_of(given))
-            evidence = rows.evidence
-            evidence += prior_odds
-            values = (rows.values + prior_odds * np.array([len(blanket) for blanket in given])) / 2
-            likely = likely_of(
-                device.xp, Rows(evidence, values), of, given, [wanted[q] for q in which], floor
-            )
-            for q, row in zip(which, likely, strict=True):
-                found[q] = row
-        return found
-
-    def _weighed(self, pairwise: Floats, saturated: Floats, xs: Ints) -> tuple[Floats, Floats]:
+    def weighed(self, pairwise: Floats, saturated: Floats, xs: Ints) -> tuple[Floats, Floats]:
         """Return s_x(B) of both families with their prior probabilities."""
-        return self._logs[0] + pairwise + self._ahead[xs], self._logs[1] + saturated
+        return self.logs[0] + pairwise + self._ahead[xs], self.logs[1] + saturated
 
-    def _softplus_of_likely(self, log_odds: Floats, cells: Floats) -> Floats:
+    def softplus_of_likely(self, log_odds: Floats, cells: Floats) -> Floats:
         """Return log(1 + e^log_odds), but 0 for full tables that would have more cells than rows."""
-        return softplus(np.where(cells > self._log_rows, HOPELESS, log_odds))
+        return softplus(np.where(cells > self.log_rows, HOPELESS, log_odds))
 
     @cached_property
     def _ahead(self) -> Floats:
@@ -213,25 +149,8 @@ class Adaptive:
 
     def log_cells(self, xs: Ints, members: Members) -> Floats:
         """Return the logarithm of the number of cells of every full table: levels of x and its blanket."""
-        of_members = np.bincount(members[0], self._log_levels[members[1]], len(xs))
-        return np.asarray(self._log_levels[xs] + of_members)
-
-
-def softplus(values: Floats) -> Floats:
-    """Return log(1 + e^values), by functions that run several at a time.
-
-    Examples
-    --------
-    >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(3).tolist()
-    [0.0, 0.693, 1000.0]
-    """
-    out = np.abs(values)
-    np.negative(out, out=out)
-    np.exp(out, out=out)
-    out += 1.0
-    np.log(out, out=out)
-    out += np.maximum(values, 0.0)
-    return out
+        of_members = np.bincount(members[0], self.log_levels[members[1]], len(xs))
+        return np.asarray(self.log_levels[xs] + of_members)
 
 
 class Preference(Adaptive):
@@ -243,5 +162,5 @@ class Preference(Adaptive):
     def of_both(self, pairwise: Rows, saturated: Rows, xs: Ints, members: Members) -> Rows:
         """Return the difference."""
         more = saturated.values - pairwise.values - self._ahead[xs]
-        more[self.log_cells(xs, members) > self._log_rows] = HOPELESS
+        more[self.log_cells(xs, members) > self.log_rows] = HOPELESS
         return Rows(saturated.evidence - pairwise.evidence, more)

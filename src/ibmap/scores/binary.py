@@ -37,9 +37,9 @@ class BinaryRows:
         self, engine: MemoryEngine, precision: float, prior_count: float, n_threads: int = 1
     ) -> None:
         n_rows, self._n = engine.schema.n_rows, engine.schema.n_variables
-        self._precision, self.n_threads = precision, n_threads
-        self._prior_count = float(prior_count)
-        self._rising = rising_tables((self._prior_count, 2.0 * prior_count), min(n_rows, TABULATED))
+        self.precision, self.n_threads = precision, n_threads
+        self.prior_count = float(prior_count)
+        self._rising = rising_tables((self.prior_count, 2.0 * prior_count), min(n_rows, TABULATED))
         self._contexts = [counting_context(engine.packed, new_sets(n_rows)) for _ in range(n_threads)]
 
     @staticmethod
@@ -110,9 +110,9 @@ class BinaryRows:
             np.concatenate([NONE, *blankets]),
             np.cumsum([0, *map(len, blankets)], dtype=np.int64),
             VAGUE,
-            self._precision,
+            self.precision,
             strong,
-            self._prior_count,
+            self.prior_count,
             self._rising,
             *(evidence[0], evidence[1], values),
         )

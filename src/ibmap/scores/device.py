@@ -15,6 +15,7 @@ from ibmap._types import Floats, Ints
 from ibmap.engines import MemoryEngine
 from ibmap.engines.gpu import GpuEngine, to_host
 from ibmap.kernels.binary_evidence import CONTRAST
+from ibmap.kernels.loglinear import CLOSE
 from ibmap.scores.binary import VAGUE, BinaryRows
 from ibmap.scores.likely import LikelyRow
 from ibmap.scores.local_score import NONE, Rows
@@ -23,7 +24,7 @@ from ibmap.scores.rising import rising_tables
 MEMBERS = 6  #: of a blanket, up to which slices are counted on the device
 MODELS = 4096  #: blankets whose models are fitted together
 NUMBERS = 6  #: of 64 bits that the evidence of one y given one slice takes, at most
-NEWTON, CLOSE = 60, 1e-11  #: steps at most, and how short the last one is
+NEWTON = 60  #: steps, at most
 SQRT_TWO = 2.0 * CONTRAST
 NOTHING_SO_STRONG = 1e9  #: members are looked at, by quadratics
 
@@ -43,7 +44,7 @@ class DeviceRows(BinaryRows):
         super().__init__(engine, precision, prior_count, n_threads)
         self.xp, self._columns = engine.arrays, engine.columns
         self._binary = engine.packed.levels == 2
-        parameters = self._prior_count, 2.0 * self._prior_count
+        parameters = self.prior_count, 2.0 * self.prior_count
         self._tables = self.xp.asarray(rising_tables(parameters, engine.schema.n_rows))
         self._budget = engine.free_memory() / 2
 
@@ -133,12 +134,13 @@ class DeviceRows(BinaryRows):
         n_rows = cell.shape[1]
         keys = cell + n_sets * xp.arange(len(which))[:, None]
         sizes = xp.bincount(keys.ravel(), minlength=len(which) * n_sets).reshape(-1, n_sets).astype(float)
-        model = Models(xp, sizes, size, self._precision)
+        model = Models(xp, sizes, size, self.precision)
         at_once = int(self._budget // (8 * NUMBERS * n_sets * (self._n + n_rows)))
         for first in range(0, len(which), max(1, at_once)):
             some = slice(first, first + max(1, at_once))
             counts = self._counted(cell[some], n_sets)
-            yield which[some], model.evidence(some, counts), self._full_tables(sizes[some], counts)
+            full = full_tables(xp, self._tables, sizes[some], counts)
+            yield which[some], model.evidence(some, counts), full
 
     def _counted(self, cell: Any, n_sets: int) -> Any:
         """Count the rows of each slice and level of x where y is 1, for all y."""
@@ -155,19 +157,32 @@ class DeviceRows(BinaryRows):
             found = super().rows([xs[q] for q in some], [blankets[q] for q in some], np.inf)
             yield some, *(self.xp.asarray(rows.evidence) for rows in found)
 
-    def _full_tables(self, sizes: Any, counts: Any) -> Any:
-        """Return t of the saturated family: log Γ of counts, looked up, slice by slice."""
-        xp, (cell, total) = self.xp, self._tables
-        out = xp.zeros((len(sizes), self._n))
-        for s in range(0, sizes.shape[1], 2):
-            n = sizes[:, s : s + 2].astype(np.int32)
-            c, d = counts[:, s].astype(np.int32), counts[:, s + 1].astype(np.int32)
-            out += xp.take(cell, c) + xp.take(cell, n[:, :1] - c)
-            out += xp.take(cell, d) + xp.take(cell, n[:, 1:] - d)
-            c += d
-            out -= xp.take(total, c) + xp.take(total, n.sum(axis=1, keepdims=True) - c)
-            out += (total[n.sum(axis=1)] - cell[n[:, 0]] - cell[n[:, 1]])[:, None]
-        return out
+
+def full_tables(xp: Any, rising: Any, sizes: Any, counts: Any) -> Any:
+    """Return t of the saturated family: log Γ of counts, looked up, slice by slice.
+
+    Parameters
+    ----------
+    xp : module
+        What has the arrays.
+    rising : array
+        log Γ(a + n) - log Γ(a), for a cell and for the two levels of x together.
+    sizes : array of shape (questions, sets)
+        Rows of every slice and level of x.
+    counts : array of shape (questions, sets, variables)
+        Those of them where y is 1.
+    """
+    cell, total = rising
+    out = xp.zeros((len(sizes), counts.shape[2]))
+    for s in range(0, sizes.shape[1], 2):
+        n = sizes[:, s : s + 2].astype(np.int32)
+        c, d = counts[:, s].astype(np.int32), counts[:, s + 1].astype(np.int32)
+        out += xp.take(cell, c) + xp.take(cell, n[:, :1] - c)
+        out += xp.take(cell, d) + xp.take(cell, n[:, 1:] - d)
+        c += d
+        out -= xp.take(total, c) + xp.take(total, n.sum(axis=1, keepdims=True) - c)
+        out += (total[n.sum(axis=1)] - cell[n[:, 0]] - cell[n[:, 1]])[:, None]
+    return out
 
 
 def binary_rows_of(
@@ -267,6 +282,8 @@ class Models:
             pull = SQRT_TWO * (self._counts[:, :, 1] - self._rows * share)
             gradient = pull @ self._design - self._prior * self._theta
             step = xp.linalg.solve(self._curvature(share), gradient[:, :, None])[:, :, 0]
+            if float((gradient * step).sum(axis=1).max()) < CLOSE:  # as the compiled code does
+                return
             reached = self._log_posterior(self._theta + step)
             for _ in range(NEWTON):
                 worse = reached < value - 1e-9 * xp.abs(value)
@@ -275,8 +292,6 @@ class Models:
                 step[worse] *= 0.5
                 reached = self._log_posterior(self._theta + step)
             self._theta, value = self._theta + step, reached
-            if float(xp.abs(step).max()) < CLOSE:
-                return
 
     def _odds(self, theta: Any) -> Any:
         return SQRT_TWO * (theta @ self._design.T)

@@ -32,6 +32,7 @@ STRONG = 1.0  #: length of an effect beyond which a quadratic is no longer good 
 NOTHING_SO_STRONG = 1e9  #: members are looked at, by quadratics
 MOST_LEVELS = 100  #: of a variable that there are conditionals of; one with more has no edges
 NEVER = -1e6  #: evidence for an edge of such a variable
+MANY = 1 << 16  #: likely rows that are made at once
 DEVICE_ROWS, DEVICE_NUMBERS = (
     1 << 15,
     1 << 26,
@@ -163,6 +164,8 @@ class EvidenceScore(PriorScore):
         super().__init__(engine.schema.n_variables, expected_neighbours, prior)
         fast = isinstance(engine, MemoryEngine) and BinaryRows.fits(engine)
         self._binary = family.binary(cast(MemoryEngine, engine), n_threads) if fast else None
+        if self._binary is not None:  # the more at once, the more variables have as many ones
+            self.likely_at_once = MANY
         if isinstance(self._binary, DeviceRows):  # the more rows at once, the fewer trips to the device
             self.likely_at_once, self.rows_at_once = DEVICE_ROWS, max(64, DEVICE_NUMBERS // self.n)
         self._threads, self._modelled = n_threads, is_modelled(engine.schema)

@@ -9,6 +9,7 @@ which averages over all graphs that are one swap away. What people see is the me
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -101,8 +102,9 @@ def rivals(running: Compares) -> Rivals:
 
 def blankets_of(members: Bools) -> list[Ints]:
     """Return who is in each row."""
-    who = np.nonzero(members)[1]
-    return np.split(who, np.cumsum(members.sum(axis=1))[:-1]) if len(members) else []
+    rows, who = np.nonzero(members)
+    ends = np.searchsorted(rows, np.arange(len(members)), "right").tolist()
+    return [who[begin:end] for begin, end in pairwise([0, *ends])]  # several times faster than np.split
 
 
 def compare(score: LocalScore, adjacent: Bools, xs: Ints, ys: Ints) -> Iterator[tuple[WithoutEdge, Floats]]:
