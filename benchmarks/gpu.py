@@ -63,7 +63,7 @@ def main() -> None:
     matrix = climb.MATRIX
     for climb.MATRIX in (10, matrix):  # both ways to search are compiled
         for engine in (on_gpu, MemoryEngine):
-            learn(groups_of_four(200), engine)
+            learn(groups_of_four(1000), engine)  # with as many neighbours as large tables have
     found = []
     for n in arguments.variables:
         data = groups_of_four(n)

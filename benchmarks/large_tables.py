@@ -27,7 +27,7 @@ SMALL = [
     (100, 200_000, "i64", "evidence-map", ()),
     (100, 400_000, "csv", "evidence-map", ()),
     (100, 200_000, "packed", "evidence-map", ()),
-    (12_000, 200, "u8", "ibmap-hc", ("--out",)),
+    (12_000, 200, "u8", "ibmap-hc", ("--out", "OUT")),
 ]
 FULL = [
     (100, 10_000_000, "u8", "evidence-map", ()),
@@ -35,10 +35,10 @@ FULL = [
     (100, 10_000_000, "csv", "evidence-map", ()),
     (100, 10_000_000, "packed", "evidence-map", ()),
     (1000, 1_000_000, "u8", "evidence-map", ()),
-    (20_000, 1000, "u8", "ibmap-hc", ("--out",)),
+    (20_000, 1000, "u8", "ibmap-hc", ("--out", "OUT")),
     (100_000, 1000, "u8", "ibmap-hc", ()),
-    (20_000, 1000, "u8", "evidence-map", ("--out",)),
-    (100_000, 1000, "u8", "evidence-map", ()),
+    (20_000, 1000, "u8", "evidence-map", ("--out", "OUT")),
+    (100_000, 1000, "u8", "evidence-map", ("--out", "OUT", "--jobs", "2")),
 ]
 
 
@@ -92,8 +92,8 @@ def measure(n: int, rows: int, kind: str, learner: str, more: tuple[str, ...]) -
         row: dict[str, object] = {"columns": n, "rows": rows, "from": kind, "learner": learner}
         packing = run("pack", path, folder / "table.ibmap")
         path = folder / "table.ibmap" if kind == "packed" else path
-        out = ("--out", folder / "out") if more else ()
-        learning = run("learn", path, "--learner", learner, "--top", 0, *out)
+        told = [folder / "out" if one == "OUT" else one for one in more]
+        learning = run("learn", path, "--learner", learner, "--top", 0, *told)
     row |= {"pack_cpu_s": round(packing[0], 1), "pack_peak_gib": round(packing[1], 3)}
     row |= {"learn_cpu_s": round(learning[0], 1), "learn_peak_gib": round(learning[1], 3)}
     return row | {"learn_s": round(learning[2], 1)}

@@ -85,6 +85,10 @@ class AnyGains(ABC):
         """What flipping one pair would gain."""
 
     @abstractmethod
+    def gains_of(self, pairs: Sequence[tuple[int, int]]) -> list[float]:
+        """What flipping each of some pairs would gain."""
+
+    @abstractmethod
     def choose(self, xs: Iterable[int]) -> None:
         """Find with whom flipping gains most, for some x."""
 
@@ -113,7 +117,7 @@ class AnyGains(ABC):
         """Flip pairs, and score the rows of their ends: one trip. Without a common end their gains add up."""
         if not pairs:
             return []
-        promised = [self.gain(x, y) for x, y in pairs]
+        promised = self.gains_of(pairs)
         before, touched = self.total, [v for pair in pairs for v in pair]
         self.turn_and_score(pairs, touched)
         self.n_tests += len(touched) * (self.score.n - 1)
@@ -214,6 +218,13 @@ class Gains(AnyGains):
         """What flipping one pair would gain."""
         mean = float(self.evidence[x, y] + self.evidence[y, x]) / 2
         return -mean if self.adjacency[x, y] else mean
+
+    def gains_of(self, pairs: Sequence[tuple[int, int]]) -> list[float]:
+        """What flipping each of some pairs would gain."""
+        x, y = np.array(pairs, np.int64).reshape(-1, 2).T
+        mean = (self.evidence[x, y] + self.evidence[y, x]) / 2
+        gains: list[float] = np.where(self.adjacency[x, y], -mean, mean).tolist()
+        return gains
 
     def choose(self, xs: Iterable[int]) -> None:
         """Find with whom flipping gains most, for some x."""

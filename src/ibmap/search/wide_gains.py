@@ -9,6 +9,7 @@ does, and no row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -79,8 +80,13 @@ class WideGains(AnyGains):
     @property
     def pairs(self) -> Ints:
         """The edges as they stand, (x, y), x < y, in order."""
-        found = [(x, y) for x, ys in enumerate(self._adjacent) for y in sorted(ys) if x < y]
-        return np.array(found, np.int64).reshape(-1, 2)
+        sizes = [len(members) for members in self._adjacent]
+        x = np.repeat(np.arange(self.score.n), sizes)
+        y = np.fromiter(chain.from_iterable(self._adjacent), np.int64, sum(sizes))
+        once = x < y
+        x, y = x[once], y[once]
+        order = np.lexsort((y, x))
+        return np.column_stack([x[order], y[order]])
 
     @property
     def total(self) -> float:
@@ -113,6 +119,9 @@ class WideGains(AnyGains):
 
     def evidence_of(self, xs: Ints, ys: Ints) -> Floats:
         """Return t_xy of some pairs; NaN if it is not listed."""
+        if MANY * len(xs) > self.score.n:
+            x, y, ts = self._listed()
+            return looked_up(x * self.score.n + y, ts, xs * self.score.n + ys)
         found = [self._find(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
         return np.array([np.nan if t is None else t for t in found], float)
 
@@ -166,6 +175,17 @@ class WideGains(AnyGains):
         one, other = self._find(x, y), self._find(y, x)
         mean = ((self.floor if one is None else one) + (self.floor if other is None else other)) / 2
         return -mean if y in self._adjacent[x] else mean
+
+    def gains_of(self, pairs: Sequence[tuple[int, int]]) -> list[float]:
+        """What flipping each of some pairs would gain, or more."""
+        if MANY * len(pairs) <= self.score.n:
+            return [self.gain(x, y) for x, y in pairs]
+        x, y = np.array(pairs, np.int64).T
+        ends = self.evidence_of(x, y), self.evidence_of(y, x)
+        mean = sum(np.where(np.isnan(end), self.floor, end) for end in ends) / 2
+        adjacent = np.array([b in self._adjacent[a] for a, b in pairs], bool)
+        gains: list[float] = np.where(adjacent, -mean, mean).tolist()
+        return gains
 
     def candidates(self, x: int) -> set[int]:
         """Return all y for which flipping (x, y) could gain: one end is for an edge, or there is one."""

@@ -36,11 +36,18 @@ class WideSwapping(SwapSteps, WideGains):
     def _promising(self, ends: WithoutEdge, rows: Sequence[Kept], which: Bools) -> list[Swap]:
         """Return the best swap of some ends, if it may be swapped and the score should rise."""
         every = list(zip(ends.x.tolist(), ends.y.tolist(), rows, strict=True))
-        some = [(every[k], self._promises(*every[k])) for k in np.flatnonzero(which)]
+        hopeful = [
+            k for k in np.flatnonzero(which).tolist() if ends.evidence[k] > 0 or self._is_met(ends.x[k])
+        ]
+        some = [(every[k], self._promises(*every[k])) for k in hopeful]
         some = [(end, promises) for end, promises in some if promises]
         self.make_known([(z, end[0]) for end, promises in some for z in promises])
         swaps = [self._best_swap(*end[:2], self._promises(*end)) for end, _ in some]
         return [swap for swap in swaps if swap is not None]
+
+    def _is_met(self, x: int) -> bool:
+        """Whether someone would be adjacent to x and is not."""
+        return not self._met[x] <= self._adjacent[x]
 
     def _promises(self, x: int, y: int, row: Kept) -> dict[int, float]:
         """Return who could come in the place of y, and by how much the score should rise at most.
