@@ -87,6 +87,11 @@ def values_of(column: Column, file: str) -> Values:
 
 def _whole_numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Values:
     """Return whole numbers as bytes above the smallest where they are close together, as codes otherwise."""
+    if values.dtype == np.uint8 and missing is None and len(values):
+        seen = _seen(values)
+        if not seen[ABSENT]:
+            marks = np.flatnonzero(seen)
+            return Values(tuple(marks.tolist()), marks, values)
     present = values if missing is None else values[~missing]
     if not len(present):
         return Values((), np.empty(0, np.int64), np.full(len(values), -1))
@@ -99,10 +104,7 @@ def _whole_numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> V
                 cells = np.subtract(values, values.dtype.type(low)).astype(np.uint8)
         if missing is not None:
             cells = np.where(missing, np.uint8(ABSENT), cells)
-        seen = np.zeros(256, np.bool_)
-        from ibmap.kernels.encode import seen_bytes
-
-        seen_bytes(np.require(cells, requirements=["C", "W"]), seen)
+        seen = _seen(cells)
         seen[ABSENT] = False
         marks = np.flatnonzero(seen)
         return Values(tuple(mark + base for mark in marks.tolist()), marks, cells)
@@ -112,6 +114,15 @@ def _whole_numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> V
         cells = np.full(len(values), -1, np.int64)
         cells[~missing] = codes
     return Values(tuple(map(int, distinct.tolist())), np.arange(len(distinct)), cells)
+
+
+def _seen(cells: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which bytes occur."""
+    from ibmap.kernels.encode import seen_bytes
+
+    seen = np.zeros(256, np.bool_)
+    seen_bytes(np.require(cells, requirements=["C", "W"]), seen)
+    return seen
 
 
 def part_of(columns: Sequence[Values], n_rows: int) -> Part:

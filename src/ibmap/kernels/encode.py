@@ -83,13 +83,25 @@ def pack_bytes(values: NDArray[np.uint8], wanted: NDArray[np.uint8], out: NDArra
 
 @kernel
 def unpack_bits(bits: NDArray[np.uint64], out: NDArray[np.int8]) -> None:
-    """Write ``out[r] = k`` where bit r of ``bits[k]`` is set, -1 where none is."""
-    out[:] = -1
+    """Write ``out[r] = k`` where bit r of ``bits[k]`` is set, -1 where none is; eight rows at a time."""
+    n_whole = out.size // 64
+    eights = out[: 64 * n_whole].view(np.uint64)
+    for w in range(n_whole):
+        for i in range(8):
+            eights[8 * w + i] = codes_of_eight(bits, w, i)
+    for r in range(64 * n_whole, out.size):
+        codes = codes_of_eight(bits, r // 64, r % 64 // 8)
+        out[r] = np.int8(np.uint8((codes >> np.uint64(8 * (r % 8))) & np.uint64(255)))
+
+
+@inline
+def codes_of_eight(bits: NDArray[np.uint64], w: int, i: int) -> int:
+    """Return the codes of the rows of byte i of words w, as the bytes of a word."""
+    each, high = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+    spread, below = np.uint64(0x8040201008040201), np.uint64(0x7F7F7F7F7F7F7F7F)
+    codes = np.uint64(0)  # one more than they are, at first
     for k in range(bits.shape[0]):
-        for w in range(bits.shape[1]):
-            word = bits[k, w]
-            if word:
-                for r in range(64 * w, min(64 * w + 64, out.size)):
-                    if word & np.uint64(1):
-                        out[r] = k
-                    word >>= np.uint64(1)
+        byte = (bits[k, w] >> np.uint64(8 * i)) & np.uint64(255)
+        ones = ((((byte * each) & spread) + below) >> np.uint64(7)) & each
+        codes += np.uint64(k + 1) * ones
+    return ((codes | high) - each) ^ high
