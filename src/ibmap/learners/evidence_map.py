@@ -95,7 +95,7 @@ def evidence_map(
     searched = perf_counter()
     options = {**by.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
     learned = replace(learned, provenance=replace(learned.provenance, score=type(by)(**options)))
-    tries_arcs = isinstance(running, Gains) and isinstance(by, AdaptiveScore)
+    tries_arcs = counting.schema.n_variables <= climb.MATRIX and isinstance(by, AdaptiveScore)
     if running.finished and (view == "directed" or (view is None and tries_arcs)):
         learned = best_view(learned, counting, view)
     learned = learned if learned.arcs is not None else with_rivals(learned, running)

@@ -20,6 +20,7 @@ from ibmap.results.doubts import more_cells_than_rows, untested
 from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
 from ibmap.search import climb
+from ibmap.search.wide_gains import FASTER
 
 STRONGEST = 8  #: edges that a notebook shows
 CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could stand in
@@ -158,7 +159,8 @@ class Learned:
     @property
     def listed_in_words(self) -> str:
         """What is not listed where a search had too many variables for a matrix of all pairs."""
-        if self.pair_scores is not None or self.score is None or self.graph.n_variables <= climb.MATRIX:
+        most = min(FASTER, climb.MATRIX) if self.learner == "evidence-map" else climb.MATRIX
+        if self.pair_scores is not None or self.score is None or self.graph.n_variables <= most:
             return ""
         return (
             f"With {self.graph.n_variables:,} variables no matrix of all pairs was kept: pairs that are not "

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
-from ibmap.scores.local_score import LocalScore
+from ibmap.scores.local_score import LocalScore, rows_at_once
 
 NUMBERS = 1 << 22  #: that dense rows may hold together
 
@@ -68,7 +68,13 @@ def likely_rows(
 def from_dense(
     score: LocalScore, xs: Sequence[int], blankets: Sequence[Ints], floor: float, wanted: Sequence[Any]
 ) -> Iterator[LikelyRow]:
-    """Yield the same of rows that are made whole."""
+    """Yield the same of rows that are made whole, some at a time."""
+    at_once = rows_at_once(score)
+    if len(xs) > at_once:
+        for first in range(0, len(xs), at_once):
+            some = slice(first, first + at_once)
+            yield from from_dense(score, xs[some], blankets[some], floor, wanted[some])
+        return
     rows = score.rows(xs, blankets)
     for x, blanket, row, value, also in zip(xs, blankets, *rows[:2], wanted, strict=True):
         listed = row > floor

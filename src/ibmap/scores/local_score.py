@@ -187,7 +187,7 @@ def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], *, refit
     """Ask for many rows, some at a time; ``refitted`` where the score can do without approximations."""
     xs = list(xs)
     rows = score.refitted if refitted and hasattr(score, "refitted") else score.rows
-    at_once = getattr(score, "rows_at_once", max(ROWS_AT_ONCE, TABLES_AT_ONCE // max(score.n, 1)))
+    at_once = rows_at_once(score)
     if len(xs) <= at_once:
         return rows(xs, blankets)  # type: ignore[no-any-return]
     parts = [
@@ -196,6 +196,11 @@ def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], *, refit
     ]
     evidence = np.concatenate([np.empty((0, score.n)), *(part.evidence for part in parts)])
     return Rows(evidence, np.concatenate([np.empty(0), *(part.values for part in parts)]))
+
+
+def rows_at_once(score: Any) -> int:
+    """Return how many rows are made at once."""
+    return int(getattr(score, "rows_at_once", max(ROWS_AT_ONCE, TABLES_AT_ONCE // max(score.n, 1))))
 
 
 def refitted_members(score: Any, xs: Sequence[int], blankets: Sequence[Ints]) -> list[Floats]:

@@ -27,6 +27,7 @@ from ibmap.search.wide import flipped
 
 LISTED = -6.0  #: evidence above which a pair is listed: a posterior of 1 in 400
 HIGHEST = -4.6  #: what a prior may raise that to, as rivals of probability 0.01 must be listed
+FASTER = 2_000  #: variables beyond which it is faster without a matrix, if rows need not be made whole
 MANY = 8  #: if one variable in so many is to choose again, all do, at once
 
 
@@ -50,6 +51,8 @@ class WideGains(AnyGains):
     """A graph and what is likely in its rows; it has no ``pair_scores``, but :meth:`listed`."""
 
     pair_scores = None
+    _pairs: Ints | None = None  #: the edges, until one is flipped
+    _in_rows: tuple[Ints, Ints, Floats] | None = None  #: what rows list, until one is another
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         n = score.n
@@ -80,6 +83,12 @@ class WideGains(AnyGains):
     @property
     def pairs(self) -> Ints:
         """The edges as they stand, (x, y), x < y, in order."""
+        if self._pairs is None:
+            self._pairs = self._ordered_pairs()
+        return self._pairs
+
+    def _ordered_pairs(self) -> Ints:
+        """Return them."""
         sizes = [len(members) for members in self._adjacent]
         x = np.repeat(np.arange(self.score.n), sizes)
         y = np.fromiter(chain.from_iterable(self._adjacent), np.int64, sum(sizes))
@@ -99,6 +108,7 @@ class WideGains(AnyGains):
 
     def turn(self, x: int, y: int) -> None:
         """Flip a pair, and score nothing."""
+        self._pairs = None
         self._adjacent[x] ^= {y}
         self._adjacent[y] ^= {x}
 
@@ -155,6 +165,7 @@ class WideGains(AnyGains):
 
     def put_row(self, x: int, row: tuple[Kept, float]) -> None:
         """Make a row the current one, and let those whom it likes know."""
+        self._in_rows = None
         for y in self._liked(x):
             self._met[y].discard(x)
         kept, self.values[x] = row
@@ -241,13 +252,12 @@ class WideGains(AnyGains):
 
     def _listed(self) -> tuple[Ints, Ints, Floats]:
         """Return all that rows list: x, y and t_xy, in order."""
-        x = np.repeat(np.arange(len(self._rows)), [len(row.ys) for row in self._rows])
-        y = np.concatenate([NONE, *(row.ys for row in self._rows)])
-        return (
-            x,
-            y.astype(np.int64),
-            np.concatenate([np.empty(0), *(row.ts for row in self._rows)]) + self.risen,
-        )
+        if self._in_rows is None:
+            x = np.repeat(np.arange(len(self._rows)), [len(row.ys) for row in self._rows])
+            y = np.concatenate([NONE, *(row.ys for row in self._rows)]).astype(np.int64)
+            self._in_rows = x, y, np.concatenate([np.empty(0), *(row.ts for row in self._rows)])
+        x, y, ts = self._in_rows
+        return x, y, ts + self.risen
 
     def _keys(self, pairs: Ints) -> Ints:
         """Return pairs as numbers, both ways."""
@@ -361,7 +371,8 @@ class WideGains(AnyGains):
 
 def is_wide(score: LocalScore) -> bool:
     """Whether there are too many variables for a matrix; a prior for each pair is a matrix by itself."""
-    return score.n > climb.MATRIX and len(getattr(score, "prior_odds", ((0.0,),))) == 1
+    most = min(FASTER, climb.MATRIX) if hasattr(score, "likely_at_once") else climb.MATRIX
+    return score.n > most and len(getattr(score, "prior_odds", ((0.0,),))) == 1
 
 
 def looked_up(keys: Ints, values: Floats, wanted: Ints) -> Floats:
