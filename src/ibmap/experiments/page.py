@@ -89,6 +89,7 @@ def summary(found: Sequence[Variant]) -> str:
             [claim for v in found if v.name == of and v.experiment.name in names for claim in v.claims]
             for of in ("", DEFAULTS)
         )
+        theirs = theirs if any(claim["cases"] for claim in theirs) else []  # too few repetitions
         if ours:
             every, usual = every + ours, usual + theirs
             complete = complete and bool(theirs)

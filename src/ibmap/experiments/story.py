@@ -35,9 +35,9 @@ k was set; f\*, the sizes and accuracies of Table 1, numbers of tests and a few 
 
 Seeds: a world is drawn from the SHA-256 of (seed, description of the world, repetition). Neither the order
 of the cells nor the number of processes matters, and all learners see the same worlds, with the first D
-rows of one sample. Repetitions are ten unless a section says otherwise: networks with n = 500, the lattices
-and the landscapes of twenty variables have fewer, and GSMN at n = 500, τ = 8, D = 3200, which takes
-minutes, has not been run. The variant `defaults` is there for a part of the experiments.
+rows of one sample. Repetitions are ten (fifty for MI against IBMAP-HC, one search for each size of a
+population), but three in the variant `ordered` of the lattices. The variant `defaults` is there for a part
+of the experiments.
 """
 
 CONCLUSIONS = r"""## What to conclude
