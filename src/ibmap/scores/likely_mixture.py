@@ -181,7 +181,7 @@ class PairEvidence:
     --------
     >>> evidence = PairEvidence(100, 1.0, 0.5, (-0.01, -4.6), -3.0)
     >>> evidence(50, np.array([50, 50]), np.array([25, 40])).round(1).tolist()
-    [-5.4, 9.8]
+    [-4.6, 12.7]
     """
 
     def __init__(
