@@ -92,7 +92,7 @@ class IBMAP(ScoredLearner):
         The score of the network; the IB-score is the log posterior of its closure.
     pair_scores_ : ndarray of shape (n_variables, n_variables)
         ``pair_scores_[i, j]`` is σ_ij, the log posterior of what the network asserts about i and j given the
-        blanket of i. The diagonal is 0.
+        blanket of i. The diagonal is 0. None beyond 10,000 variables, where no matrix is kept.
     history_ : frame
         The ascents: n, x, y, added, gain, score.
 
@@ -190,7 +190,7 @@ class EvidenceMAP(ScoredLearner):
         As in every learner. The posterior of an edge averages over the graphs in which another variable
         stands in for one of its ends: an edge that could as well be another one does not look certain.
     score_, pair_scores_, history_
-        As in :class:`IBMAP`.
+        As in :class:`IBMAP`; no matrix is kept beyond 2000 variables if all are binary and complete.
     dag_ : tuple of (str, str) or None
         The arcs, as (parent, child), where the directed view has won.
 
