@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
+from itertools import islice
 from os import cpu_count
 from queue import SimpleQueue
 from threading import Lock
@@ -54,10 +55,12 @@ def in_order(
     tasks: Iterable[Any],
     threads: int,
     stop: Callable[[], object] = lambda: None,
+    ahead: int | None = None,
 ) -> Iterator[T]:
     """Yield ``work(thread, task)`` in the order of the tasks.
 
     When the caller wants no more, or a task fails, ``stop`` is called, which may end those that are at work.
+    With ``ahead``, tasks are taken only so far ahead of the one whose result is wanted next.
 
     Examples
     --------
@@ -80,8 +83,11 @@ def in_order(
 
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for future in [pool.submit(run, task) for task in tasks]:
-                yield result_of(future)
+            rest = iter(tasks)
+            begun = deque(pool.submit(run, task) for task in islice(rest, ahead))
+            while begun:
+                yield result_of(begun.popleft())
+                begun.extend(pool.submit(run, task) for task in islice(rest, 1))
         finally:  # all done, stopped, or failed: nobody begins anything new
             stop()
             pool.shutdown(wait=False, cancel_futures=True)

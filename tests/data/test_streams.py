@@ -19,6 +19,8 @@ from ibmap.errors import DataError, DataWarning, IbmapError
 
 NONE = st.none()
 COLUMNS = {
+    "bits": (st.integers(0, 1), pl.UInt8),
+    "small": (st.integers(-3, 3), pl.Int16),
     "bytes": (st.integers(0, 3) | NONE, pl.UInt8),
     "signed": (st.integers(-128, 127) | NONE, pl.Int8),
     "far": (st.sampled_from([-(2**62), 0, 7, 2**62]) | NONE, pl.Int64),
@@ -54,6 +56,15 @@ def in_batches(monkeypatch):
     monkeypatch.setattr(files, "LARGE", 0)
 
 
+@pytest.fixture(params=["one thread", "two threads"])
+def in_threads(request, monkeypatch):
+    """Have the columns of every batch shared out, two at a time, to one thread or to two."""
+    threads = 1 + (request.param == "two threads")
+    monkeypatch.setattr(streaming, "CELLS", 128)
+    monkeypatch.setattr(streaming, "WORTH", 0)
+    monkeypatch.setattr(pl, "thread_pool_size", lambda: threads)
+
+
 def tried(source, **how):
     """What comes out: a table, or an error; and what was warned of."""
     with warnings.catch_warnings(record=True) as said:
@@ -79,13 +90,15 @@ def same(one: CategoricalData, other: CategoricalData) -> None:
         assert np.array_equal(mine, theirs), field
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
 @given(
     tables(),
     st.sampled_from(["error", "drop", "category", "testwise"]),
     st.sampled_from([None, "equal-width", "quantile"]),
 )
-def test_a_parquet_file_in_batches_is_the_file_at_once(tmp_path, in_batches, table, missing, discretize):
+def test_a_parquet_file_in_batches_is_the_file_at_once(
+    tmp_path, in_batches, in_threads, table, missing, discretize
+):
     path = tmp_path / "table.parquet"
     table.write_parquet(path)
     how = {"missing": missing, "discretize": discretize}

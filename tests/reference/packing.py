@@ -26,3 +26,11 @@ def unpack_bits(bits: Sequence[Sequence[int]], n_rows: int) -> list[int]:
 def seen(values: Sequence[int]) -> list[bool]:
     """Which of the 256 bytes occur."""
     return [byte in set(values) for byte in range(256)]
+
+
+def place(bits: Sequence[int], start: int, out: Sequence[int]) -> list[int]:
+    """Words of a longer row, with the bits of a shorter one set in it from bit ``start`` on."""
+    joined = sum(word << 64 * w for w, word in enumerate(out)) | sum(
+        word << 64 * w + start for w, word in enumerate(bits)
+    )
+    return [joined >> 64 * w & (1 << 64) - 1 for w in range(len(out))]

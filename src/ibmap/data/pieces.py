@@ -7,15 +7,14 @@ and tells each piece what its labels mean (``Plan``).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ibmap.data.batches import Part
 from ibmap.data.packed import PackedData
-from ibmap.data.sources import duplicate_names
+from ibmap.data.parts import Part
+from ibmap.data.sources import Batch, duplicate_names
 from ibmap.data.stored import ARROW, PARQUET, Stored, files_in, kind_of_file, stored_file
-from ibmap.data.streaming import NotInBatchesError, Passing, Plan, rows_at_once
+from ibmap.data.streaming import NotInBatchesError, Passing, Plan
 from ibmap.errors import DataError
 
 ROWS = 1 << 20  #: of a piece: with fewer, waiting for answers would take longer than counting
@@ -28,12 +27,10 @@ class Piece:
     number: int
     where: tuple[tuple[Stored, int, int], ...]
 
-    def batches(self, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-        """Yield (where the rows are from, a polars frame of some columns)."""
-        step = rows_at_once(len(names))
+    def batches(self, most_rows: int) -> Iterator[Batch]:
+        """Yield the rows, so many at a time."""
         for file, first, size in self.where:
-            for row in range(first, first + size, step):
-                yield str(file.path), file.rows(names, row, min(step, first + size - row))
+            yield from file.batches(first, size, most_rows)
 
 
 def pieces_of(path: Path, rows: int = ROWS) -> tuple[tuple[str, ...], list[Piece]]:
@@ -85,8 +82,7 @@ def read_piece(piece: Piece, names: tuple[str, ...], missing: str) -> Passing:
     """Read a piece, and pack it by the labels of its own rows."""
     passing = Passing(names, missing, {})
     try:
-        for where, frame in piece.batches(names):
-            passing.take(where, frame)
+        passing.take(piece.batches(passing.most_rows))
     except NotInBatchesError:
         raise DataError(
             f"{str(piece.where[0][0].path)!r} has a column of a type that must be read as a whole, such as "

@@ -63,6 +63,18 @@ class OpenedFile:
 
 
 @dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows of a table: where they are from, how many, and what reads some of their columns.
+
+    ``read`` takes names, and returns a polars frame; threads may call it at the same time.
+    """
+
+    where: str
+    n_rows: int
+    read: Callable[[Sequence[str]], Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Stream:
     """A table that is read in batches.
 
@@ -71,7 +83,8 @@ class Stream:
     names : tuple of str
         The columns.
     batches : callable
-        From some names to an iterator over (where the rows are from, a polars frame of these columns).
+        From the names that are wanted, and a number of rows that a batch should not exceed where it has a
+        choice, to an iterator over batches.
     whole : callable or None
         Reads all of it into one frame, for what cannot be done in batches; None if it passes only once.
     column : callable or None
@@ -81,7 +94,7 @@ class Stream:
     """
 
     names: tuple[str, ...]
-    batches: Callable[[Sequence[str]], Iterator[tuple[str, Any]]]
+    batches: Callable[[Sequence[str], int], Iterator[Batch]]
     whole: Callable[[], Any] | None = None
     column: Callable[[str], Any] | None = None
     warning: str = ""

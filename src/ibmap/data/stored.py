@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from ibmap._text import listing
-from ibmap.data.sources import Stream, duplicate_names
-from ibmap.data.streaming import rows_at_once, stream_of_frames
+from ibmap.data.sources import Batch, Stream, duplicate_names
+from ibmap.data.streaming import stream_of_frames
 from ibmap.errors import DataError
 
 LARGE = 1 << 24  #: cells from which on a file is read in batches
@@ -30,15 +30,25 @@ class Stored:
     n_rows: int
     keys: dict[str, Any] = field(default_factory=dict)
 
-    def rows(self, names: Sequence[str], first: int, size: int) -> Any:
+    def batches(self, first: int, size: int, most_rows: int) -> Iterator[Batch]:
+        """Yield some rows, so many at a time."""
+        scanned = _scanned(self.path, self.kind)  # one for all: it keeps what it has seen of the file
+        for row in range(first, first + size, most_rows):
+            n_rows = min(most_rows, first + size - row)
+            yield Batch(str(self.path), n_rows, partial(self._read, scanned, row, n_rows))
+
+    def whole(self, names: Sequence[str]) -> Any:
+        """Return some columns as a polars frame."""
+        return self._read(_scanned(self.path, self.kind), 0, self.n_rows, names)
+
+    def _read(self, scanned: Any, first: int, size: int, names: Sequence[str]) -> Any:
         """Return some rows of some columns as a polars frame."""
         import polars as pl
 
         own = [name for name in names if name not in self.keys]
-        lazy = _scanned(self.path, self.kind).slice(first, size)
+        lazy = scanned.slice(first, size)
         frame = _collected(self.path, self.kind, lazy.select(own) if own else lazy.select(pl.first()))
-        expected = max(0, min(size, self.n_rows - first))
-        if len(frame) != expected:
+        if len(frame) != size:
             raise DataError(f"{str(self.path)!r} has changed while it was read: rows are gone")
         keys = [pl.lit(value).alias(name) for name, value in self.keys.items() if name in names]
         return frame.with_columns(keys).select(names)
@@ -119,12 +129,10 @@ def stream_of(files: Sequence[Stored]) -> Stream:
     names = (*files[0].names, *files[0].keys)
     if len(set(names)) < len(names):
         raise duplicate_names(names)
-    step = rows_at_once(len(names))
 
-    def batches(wanted: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    def batches(_: Sequence[str], most_rows: int) -> Iterator[Batch]:
         for file in files:
-            for first in range(0, file.n_rows, step):
-                yield str(file.path), file.rows(wanted, first, step)
+            yield from file.batches(0, file.n_rows, most_rows)
 
     return Stream(names, batches, partial(_whole, files, names), partial(_one_column, files))
 
@@ -132,7 +140,7 @@ def stream_of(files: Sequence[Stored]) -> Stream:
 def _whole(files: Sequence[Stored], names: Sequence[str]) -> Any:
     import polars as pl
 
-    frames = [file.rows(names, 0, file.n_rows) for file in files]
+    frames = [file.whole(names) for file in files]
     return pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
 
 

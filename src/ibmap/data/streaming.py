@@ -8,20 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._parallel import in_order
 from ibmap._text import listing
-from ibmap.data.batches import Labels, Part, counted, part_of, together, values_of
+from ibmap.data.batches import part_of, small, values_of
 from ibmap.data.column_errors import infinite
-from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.data.columns import Coded, Column, Labels, Numeric
 from ibmap.data.discretize import Bins, Edges, cut, edges_of_columns, interval_labels, is_whole
 from ibmap.data.missing import check_counts, check_finite, no_row_left
 from ibmap.data.packed import LevelBits, PackedData
+from ibmap.data.parts import Part, beside, counted, together
 from ibmap.data.quality import missing_together, too_many_levels
-from ibmap.data.sources import Stream, check_shape, chosen
+from ibmap.data.sources import Batch, Stream, check_shape, chosen
 from ibmap.data.told import Told, check_order, lost_orders
 from ibmap.errors import DataError, DataWarning
 
-CELLS = 1 << 24  #: of one batch
-LEAST, MOST = 1 << 10, 1 << 18  #: rows of one batch
+MOST = 1 << 18  #: rows of one batch, which is read some columns at a time
+CELLS = 1 << 23  #: that a thread reads and packs at a time
+WORTH = 1 << 18  #: cells from which on threads share the work
+WHOLE, LEAST = 1 << 24, 1 << 10  #: cells and rows of a batch that has to be read with all columns at once
 
 
 class NotInBatchesError(Exception):
@@ -33,14 +37,28 @@ class ReadAgainError(Exception):
 
 
 def rows_at_once(n_columns: int) -> int:
-    """Return how many rows a batch has.
+    """Return how many rows a batch has that is read with all columns at once.
 
     Examples
     --------
     >>> rows_at_once(2), rows_at_once(100), rows_at_once(100_000)
     (262144, 167744, 1024)
     """
-    return max(LEAST, min(MOST, CELLS // max(n_columns, 1))) // 64 * 64
+    return max(LEAST, min(MOST, WHOLE // max(n_columns, 1))) // 64 * 64
+
+
+def columns_at_once(names: Sequence[str], n_rows: int, threads: int) -> list[Sequence[str]]:
+    """Return the columns of a batch in groups of about equal size, each for a thread to read and pack.
+
+    Examples
+    --------
+    >>> columns_at_once("abcde", 1 << 20, threads=2), columns_at_once("abcde", 100, threads=2)
+    (['abc', 'de'], ['abcde'])
+    """
+    cells = len(names) * n_rows
+    n_groups = threads * max(1, -(-cells // (threads * CELLS))) if cells >= WORTH else 1
+    size = max(1, -(-len(names) // n_groups))
+    return [names[k : k + size] for k in range(0, len(names), size)]
 
 
 @dataclass(frozen=True)
@@ -59,10 +77,21 @@ class Plan:
         """The levels of each column."""
         return tuple((*one, None) if more else one for one, more in zip(self.labels, self.extra, strict=True))
 
-    def put_together(self, parts: list[Part]) -> LevelBits:
+    def put_together(self, parts: list[Part], threads: int = 1) -> LevelBits:
         """Put parts together, and forget each as soon as it is in its place."""
         code_of = [{label: code for code, label in enumerate(one)} for one in self.labels]
-        return together(parts, self.levels, code_of, self.extra)
+        return together(parts, self.levels, code_of, self.extra, threads)
+
+
+@dataclass
+class Seen:
+    """What was found in some columns of a batch."""
+
+    where: str
+    kinds: dict[str, str]
+    is_last: bool  #: of the batch
+    declared: dict[str, Labels] = field(default_factory=dict)
+    packed: Any = None  #: a Part, or why there is none
 
 
 @dataclass
@@ -78,24 +107,59 @@ class Passing:
     declared: dict[str, Labels] = field(default_factory=dict)
     known: Any = 0  #: values of each column, before rows are dropped
     n_rows: int = 0  #: before rows are dropped
+    threads: int = 1
 
-    def take(self, where: str, frame: Any) -> None:
-        """Pack one batch."""
-        frame = frame.select(self.names)
-        self._check_kinds(where, frame.schema)
-        self.n_rows += len(frame)
-        if self.missing == "drop":
-            frame = self._complete_rows(frame)
-        columns = []
-        for name, series in zip(self.names, frame.get_columns(), strict=True):
-            column = self._told(column_of_polars(name, series))
-            if name in self.edges and isinstance(column, Numeric):
-                column = cut(column, self.edges[name])
-            if isinstance(column, Coded) and column.declared:
-                self.declared[name] = column.levels
-            columns.append(values_of(column, where))
-        if len(frame):
-            self.parts.append(part_of(columns, len(frame)))
+    @property
+    def most_rows(self) -> int:
+        """How many rows a batch should have at most."""
+        return rows_at_once(len(self.names)) if self.missing == "drop" else MOST
+
+    def take(self, batches: Iterable[Batch]) -> None:
+        """Pack batches, some columns at a time: threads run ahead, and parts come in order."""
+        parts: list[Part] = []
+        groups = self._groups(batches)
+        for seen in in_order(
+            lambda _, group: self._pack(*group), groups, self.threads, ahead=self.threads + 1
+        ):
+            for name, kind in seen.kinds.items():
+                self.check_kind(name, kind, seen.where)
+            if isinstance(seen.packed, Exception):
+                raise seen.packed
+            self.declared |= seen.declared
+            parts.append(seen.packed)
+            if seen.is_last:
+                self.parts += [beside(parts)] if parts[0].n_rows else []
+                parts = []
+
+    def _groups(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Sequence[str], bool]]:
+        """Yield the columns of batches in groups, and whether it is the last one of a batch."""
+        for batch in batches:
+            self.n_rows += batch.n_rows
+            kept = self._complete_rows(batch) if self.missing == "drop" else batch
+            *others, last = columns_at_once(self.names, kept.n_rows, self.threads)
+            yield from ((kept, names, False) for names in others)
+            yield kept, last, True
+
+    def _pack(self, batch: Batch, names: Sequence[str], is_last: bool) -> "Seen":
+        """Pack some columns of a batch."""
+        frame = batch.read(names)
+        kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
+        seen = Seen(batch.where, kinds, is_last)
+        try:
+            columns = [self._column(name, series) for name, series in zip(names, frame, strict=True)]
+            for column in columns:
+                if isinstance(column, Coded) and column.declared:
+                    seen.declared[column.name] = column.levels
+            values = [small(column) or values_of(column, batch.where) for column in columns]
+            seen.packed = part_of(values, batch.n_rows)
+        except (DataError, NotInBatchesError) as error:  # first what is said of columns of several kinds
+            seen.packed = error
+        return seen
+
+    def _column(self, name: str, series: Any) -> Column:
+        """Return a column as it was told about, in bins if it is to be cut."""
+        column = self._told(column_of_polars(name, series))
+        return cut(column, self.edges[name]) if name in self.edges and isinstance(column, Numeric) else column
 
     def _told(self, column: Column) -> Column:
         """Return a column as it was told about; fractions have labels that depend on all of them."""
@@ -103,11 +167,6 @@ class Passing:
         if named and isinstance(column, Numeric) and not is_whole(column.present()):
             raise NotInBatchesError
         return self.about.column(column)
-
-    def _check_kinds(self, where: str, schema: Any) -> None:
-        """Refuse a column that is of another kind than it was before."""
-        for name, dtype in schema.items():
-            self.check_kind(name, kind_of(dtype), where)
 
     def check_kind(self, name: str, kind: str, where: str) -> None:
         """Refuse a column that is of another kind than it was before."""
@@ -120,17 +179,21 @@ class Passing:
                 "or drop it"
             )
 
-    def _complete_rows(self, frame: Any) -> Any:
+    def _complete_rows(self, batch: Batch) -> Batch:
         """Return the rows without a missing value; infinities count even where a row is left out."""
         import polars as pl
 
+        frame = batch.read(self.names)
+        for name, dtype in frame.schema.items():
+            self.check_kind(name, kind_of(dtype), batch.where)
         floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
         for name in floats:
             if frame[name].is_infinite().any():
                 raise infinite(name)
         frame = frame.with_columns(pl.col(floats).fill_nan(None)) if floats else frame
         self.known = self.known + (len(frame) - np.array(frame.null_count().row(0), np.int64))
-        return frame.drop_nulls()
+        frame = frame.drop_nulls()
+        return Batch(batch.where, len(frame), frame.select)
 
     def plan(self) -> Plan:
         """Return what all parts have in common, now that all rows have passed."""
@@ -149,7 +212,7 @@ class Passing:
     def finish(self, warning: str) -> PackedData:
         """Put the parts together."""
         plan = self.plan()
-        bits, levels, extra = plan.put_together(self.parts), plan.levels, plan.extra
+        bits, levels, extra = plan.put_together(self.parts, self.threads), plan.levels, plan.extra
         edges = {name: edges for name, edges in self.edges.items() if name in self.names}
         data, lost = PackedData(bits, self.names, tuple(levels), edges), self._check_orders(levels)
         odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else "", lost]
@@ -253,10 +316,11 @@ def _passed(
     stream: Stream, names: tuple[str, ...], missing: str, edges: dict[str, Edges], about: Told
 ) -> Passing:
     """Have all batches pass; from the start again if the stream asks for it."""
-    passing = Passing(names, missing, edges, about)
+    import polars as pl
+
+    passing = Passing(names, missing, edges, about, threads=pl.thread_pool_size())
     try:
-        for where, frame in stream.batches(names):
-            passing.take(where, frame)
+        passing.take(stream.batches(names, passing.most_rows))
     except ReadAgainError:
         return _passed(stream, names, missing, edges, about)
     return passing
@@ -296,14 +360,14 @@ def stream_of_frames(frames: Any) -> Stream:
         raise DataError("the stream ended before its first batch")
     named = _as_polars(first, 1)
 
-    def batches(names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-        step = rows_at_once(named.width)
+    def batches(names: Sequence[str], most_rows: int) -> Iterator[Batch]:
         for k, frame in enumerate(chain([named], rest), start=1):
             batch = _as_polars(frame, k)
             if gone := [name for name in names if name not in batch.columns]:
                 raise DataError(f"batch {k} has no column {listing(gone)}, as batch 1 has")
-            for row in range(0, len(batch), step):
-                yield f"batch {k}", batch[row : row + step]
+            for row in range(0, len(batch), most_rows):
+                some = batch[row : row + most_rows]
+                yield Batch(f"batch {k}", len(some), some.select)
 
     return Stream(tuple(named.columns), batches)
 

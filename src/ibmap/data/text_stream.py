@@ -9,7 +9,7 @@ from typing import Any
 
 from ibmap.data.objects import EXACT
 from ibmap.data.quality import names_like_values
-from ibmap.data.sources import Stream
+from ibmap.data.sources import Batch, Stream
 from ibmap.data.streaming import NotInBatchesError, ReadAgainError
 from ibmap.data.text_numbers import MISSING
 from ibmap.errors import DataError
@@ -38,8 +38,8 @@ class TextFile:
             yield left_out, self._header + block if k else block
             left_out += block.count(b"\n") - (k == 0)
 
-    def batches(self, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-        """Yield some columns of one block after the other."""
+    def batches(self, names: Sequence[str], most_rows: int) -> Iterator[Batch]:
+        """Yield some columns of one block after the other, in pieces if it has too many rows."""
         for left_out, raw in self.blocks():
             if self._kinds is None:
                 self._kinds = self._first_kinds(raw)
@@ -48,7 +48,8 @@ class TextFile:
             except _OtherKindsError:
                 self._kinds = self._all_kinds()
                 raise ReadAgainError from None
-            yield self.path.name, _plain(frame.select(names))
+            for rows in _plain(frame.select(names)).iter_slices(most_rows):
+                yield Batch(self.path.name, len(rows), rows.select)
 
     def first_rows(self, raw: bytes) -> Any:
         """Return the rows of the first block."""

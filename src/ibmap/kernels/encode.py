@@ -1,4 +1,4 @@
-"""Compiled passes over rows of an integer table: which values occur, the transposed codes, and bits."""
+"""Compiled passes over integer tables and columns: which values occur, the transposed codes, and bits."""
 
 from typing import Any
 
@@ -79,6 +79,62 @@ def pack_bytes(values: NDArray[np.uint8], wanted: NDArray[np.uint8], out: NDArra
     for k in range(wanted.size):
         for w in range(out.shape[1]):
             out[k, w] = rows_equal_to(wanted[k], eights, w)
+
+
+@kernel
+def values_as_word(values: NDArray[Any]) -> int:
+    """Return a word with bit ``v + BASE`` set for each value v that occurs; 0 if some value has no bit."""
+    outside, word, one = np.int64(0), np.uint64(0), np.uint64(1)
+    for value in values:
+        shifted = np.int64(value) + BASE
+        outside |= shifted & ~63
+        word |= one << np.uint64(shifted & 63)
+    return word if outside == 0 else np.uint64(0)
+
+
+@kernel
+def pack_small(
+    values: NDArray[Any], present: NDArray[np.uint8], rows: NDArray[np.uint8], out: NDArray[np.uint64]
+) -> None:
+    """Set bit r of ``out[k]`` where ``values[r] + BASE == present[k]``, which are all values that occur.
+
+    ``rows`` is room for 64 of them. The last value is where no other one is.
+    """
+    eights, last = rows.view(np.uint64), present.size - 1
+    for w in range(out.shape[1]):
+        n = min(64, values.size - 64 * w)
+        for r in range(n):
+            rows[r] = np.uint8(values[64 * w + r]) + np.uint8(BASE)
+        every = ~np.uint64(0) >> np.uint64(64 - n)
+        found = np.uint64(0)
+        for k in range(last):
+            out[k, w] = rows_equal_to(present[k], eights, 0) & every
+            found |= out[k, w]
+        out[last, w] = every & ~found
+
+
+@kernel
+def place_bits(
+    bits: NDArray[np.uint64],
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    start: int,
+    out: NDArray[np.uint64],
+) -> None:
+    """Set the bits of row ``sources[k]`` in row ``targets[k]`` of ``out``, from ``start`` on."""
+    n, first, shift = bits.shape[1], start // 64, np.uint64(start % 64)
+    back = np.uint64(64) - shift
+    for k in range(sources.size):
+        source, target = bits[sources[k]], out[targets[k], first:]
+        if shift == 0:
+            for w in range(n):
+                target[w] |= source[w]
+            continue
+        target[0] |= source[0] << shift
+        for w in range(1, n):
+            target[w] |= (source[w] << shift) | (source[w - 1] >> back)
+        if n < target.size:
+            target[n] |= source[n - 1] >> back
 
 
 @kernel

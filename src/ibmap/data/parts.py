@@ -1,0 +1,192 @@
+"""Packed batches of rows, put together when the last has passed.
+
+A part knows the labels that its own rows have. So a label may appear late, and nothing that was packed before
+has to be done again: in the end the labels of all parts are sorted, and every part is put in its place.
+"""
+
+import mmap
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap._parallel import spread
+from ibmap._types import Ints
+from ibmap.data.columns import Labels
+from ibmap.data.packed import WIDE, LevelBits
+
+MAPPED = 1 << 18  #: bytes of an array from which on it is mapped by itself: there are 65,530 maps at most
+ABSENT = 255  #: of a column whose values lie within one byte, what a missing value is
+
+
+@dataclass
+class Part:
+    """Some rows of a table, packed."""
+
+    n_rows: int
+    labels: list[Labels]  #: of each column
+    bits: NDArray[np.uint64]  #: a row of bits for each label
+    row: list[int] = field(default_factory=list)  #: first row of ``bits`` of each column; -1 if it has codes
+    codes: dict[int, NDArray[Any]] = field(default_factory=dict)  #: of columns with many labels
+    known: list[int] = field(default_factory=list)  #: values of each column that are not missing
+
+    def codes_of(self, column: int) -> NDArray[Any]:
+        """Return the codes of one column into its labels, -1 is missing."""
+        from ibmap.kernels.encode import unpack_bits
+
+        if self.row[column] < 0:
+            return self.codes[column]
+        first = self.row[column]
+        out = np.empty(self.n_rows, np.int8)
+        unpack_bits(self.bits[first : first + len(self.labels[column])], out)
+        return out
+
+
+def fresh(shape: tuple[int, int]) -> NDArray[np.uint64]:
+    """Return an array of zeros; a large one goes back to the system as soon as nobody needs it."""
+    n_bytes = 8 * shape[0] * shape[1]
+    if n_bytes < MAPPED:
+        return np.zeros(shape, np.uint64)
+    return np.frombuffer(mmap.mmap(-1, n_bytes), np.uint64).reshape(shape)
+
+
+def pack_cells(cells: NDArray[Any], marks: NDArray[Any], bits: NDArray[np.uint64]) -> None:
+    """Set bit r of ``bits[k]`` where ``cells[r]`` is ``marks[k]``; bytes, or -1 where a value is missing."""
+    from ibmap.kernels.encode import pack_bytes
+
+    padded = np.full(64 * bits.shape[1], ABSENT, np.uint8)
+    padded[: len(cells)] = cells  # -1 becomes ABSENT
+    pack_bytes(padded, marks.astype(np.uint8), bits)
+
+
+def beside(parts: Sequence[Part]) -> Part:
+    """Return parts of the same rows, with other columns each, as one."""
+    whole = Part(parts[0].n_rows, [], fresh((sum(len(part.bits) for part in parts), parts[0].bits.shape[1])))
+    start = 0
+    for part in parts:
+        whole.codes |= {len(whole.labels) + j: codes for j, codes in part.codes.items()}
+        whole.labels += part.labels
+        whole.known += part.known
+        whole.row += [row if row < 0 else start + row for row in part.row]
+        whole.bits[start : start + len(part.bits)] = part.bits
+        start += len(part.bits)
+    return whole
+
+
+def together(
+    parts: list[Part],
+    labels: Sequence[Labels],
+    code_of: Sequence[dict[Hashable, int]],
+    extra: Sequence[bool],
+    threads: int = 1,
+) -> LevelBits:
+    """Put parts together, and forget each as soon as it is in its place.
+
+    Parameters
+    ----------
+    parts : list of Part
+        The rows, in order; the list is empty in the end.
+    labels : sequence of tuples
+        The levels of each column; of one with ``extra`` the last one is for missing values.
+    code_of : sequence of dict
+        The code of each label that occurs in some part; labels that are not in it are missing values.
+    extra : sequence of bool
+        Which columns have a level for missing values.
+    threads : int
+        How many share the work.
+    """
+    n_rows = sum(part.n_rows for part in parts)
+    levels = np.array([len(one) for one in labels], np.int64)
+    narrow = levels <= WIDE
+    n_words = max(1, -(-n_rows // 64))
+    n_bits = int(levels[narrow].sum())
+    codes = np.full((int((~narrow).sum()), n_rows), -1, np.int32)
+    table = LevelBits(n_rows, levels, fresh((n_bits, n_words)), codes, np.zeros(n_bits, np.int64))
+    first, wide, start = table.first.tolist(), table.wide.tolist(), 0
+    while parts:
+        part = parts.pop(0)
+        targets, sources = [], []
+        for j, one in enumerate(part.labels):
+            code = [code_of[j].get(label, -1) for label in one]
+            if first[j] < 0:
+                _put_codes(part.codes_of(j), code, table.wide_codes[wide[j]][start : start + part.n_rows])
+            elif part.row[j] < 0:  # some labels are one in the end
+                every = np.arange(int(levels[j]))
+                mine = _packed(part.codes_of(j), code, len(every))
+                _place(mine, np.array([every, first[j] + every]), start, table.bits)
+            else:
+                known = [(part.row[j] + k, first[j] + c) for k, c in enumerate(code) if c >= 0]
+                sources += [source for source, _ in known]
+                targets += [target for _, target in known]
+        pairs = np.array([sources, targets], np.int64)
+        place = partial(_place, part.bits, pairs, start, table.bits)
+        spread(place, shares(len(sources), threads), threads)
+        start += part.n_rows
+    _fill_extra(table, extra)
+
+    def count(_: int, some: slice) -> None:
+        table.level_sizes[some] = [np.bitwise_count(row).sum(dtype=np.int64) for row in table.bits[some]]
+
+    spread(count, shares(n_bits, threads), threads)
+    return table
+
+
+def _place(
+    bits: NDArray[np.uint64],
+    pairs: Ints,
+    start: int,
+    out: NDArray[np.uint64],
+    _: int = 0,
+    some: slice = slice(None),
+) -> None:
+    """Put rows of bits where they belong: ``pairs`` are rows of ``bits`` and of ``out``."""
+    from ibmap.kernels.encode import place_bits
+
+    place_bits(bits, pairs[0, some], pairs[1, some], start, out)
+
+
+def shares(size: int, threads: int) -> list[slice]:
+    """Return so many parts of a range.
+
+    Examples
+    --------
+    >>> shares(5, 2)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    step = max(1, -(-size // threads))
+    return [slice(first, min(first + step, size)) for first in range(0, size, step)]
+
+
+def _put_codes(codes: NDArray[Any], code: list[int], out: NDArray[np.int32]) -> None:
+    out[:] = np.array([*code, -1], np.int32)[codes]  # the last entry serves code -1
+
+
+def _packed(codes: NDArray[Any], code: list[int], size: int) -> NDArray[np.uint64]:
+    """Return codes as bits of their final levels."""
+    bits = fresh((size, max(1, -(-len(codes) // 64))))
+    pack_cells(np.array([*code, -1])[codes], np.arange(size), bits)
+    return bits
+
+
+def _fill_extra(table: LevelBits, extra: Sequence[bool]) -> None:
+    """Give missing values the last level where they are to have one."""
+    first, wide, levels = table.first.tolist(), table.wide.tolist(), table.levels.tolist()
+    for j in np.flatnonzero(extra).tolist():
+        if first[j] < 0:
+            codes = table.wide_codes[wide[j]]
+            codes[codes < 0] = levels[j] - 1
+            continue
+        mine = table.bits[first[j] : first[j] + levels[j]]
+        mine[-1] = ~np.bitwise_or.reduce(mine[:-1], axis=0)
+        if table.n_rows % 64:
+            mine[-1, -1] &= np.uint64((1 << (table.n_rows % 64)) - 1)
+
+
+def counted(parts: Sequence[Part]) -> tuple[int, Ints]:
+    """Return the number of rows, and how many values of each column are missing."""
+    n_rows = sum(part.n_rows for part in parts)
+    known = np.array([part.known for part in parts], np.int64).sum(axis=0)
+    return n_rows, np.asarray(n_rows - known)
