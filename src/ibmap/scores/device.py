@@ -6,6 +6,7 @@ slice and level of x where y is 1, for all y: whole numbers, exact in 32 bits. E
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -210,13 +211,11 @@ def likely_of(
 ) -> list[LikelyRow]:
     """Return what is likely in rows on a device: members, what is wanted, and what is above the floor."""
     xp, evidence, each = arrays, rows.evidence, np.arange(len(xs))
-    also = [
-        np.concatenate([blanket, np.asarray(some, np.int64)])
-        for blanket, some in zip(blankets, wanted, strict=True)
-    ]
     listed = evidence > floor
-    row = np.repeat(each, [len(some) for some in also])
-    listed[xp.asarray(row), xp.asarray(np.concatenate([np.empty(0, np.int64), *also]))] = True
+    for some in (blankets, wanted):
+        row = np.repeat(each, [len(ys) for ys in some])
+        ys = np.fromiter(chain.from_iterable(some), np.int64, len(row))
+        listed[xp.asarray(row), xp.asarray(ys)] = True
     own = xp.asarray(each), xp.asarray(xs)
     listed[own] = True
     rest = xp.where(listed, 0.0, xp.exp(xp.minimum(evidence, 0.0))).sum(axis=1)

@@ -108,9 +108,9 @@ class SwapSteps(RoundSteps):
         What x says depends on its blanket alone; while that is the same, only what was not tried is left.
         """
         n, blankets = self.score.n, self.blankets(np.arange(self.score.n))
-        seen = blankets if self._seen is None else self._seen
-        same = np.array([np.array_equal(*pair) for pair in zip(seen, blankets, strict=True)], bool)
-        same &= self._seen is not None
+        same = np.zeros(n, bool)
+        if self._seen is not None:
+            same[:] = [np.array_equal(*pair) for pair in zip(self._seen, blankets, strict=True)]
         known, new = self._known.of(same[self._known.x]), []
         found = [swap for swap in self._left if same[swap.x]]
         x, y = (

@@ -10,10 +10,8 @@ does, and no row.
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
 from ibmap.scores import LocalScore
@@ -21,6 +19,7 @@ from ibmap.scores.likely import LikelyRow, likely_rows
 from ibmap.scores.local_score import NONE
 from ibmap.search import climb
 from ibmap.search.gains import AnyGains
+from ibmap.search.kept_rows import NOTHING, Kept, columns_of, joined, looked_up, ordered
 from ibmap.search.rivals import NOBODY, WithoutEdge
 from ibmap.search.running import TIE, Pairs
 from ibmap.search.wide import flipped
@@ -31,28 +30,13 @@ FASTER = 2_000  #: variables beyond which it is faster without a matrix, if rows
 MANY = 8  #: if one variable in so many is to choose again, all do, at once
 
 
-class Kept(NamedTuple):
-    """A row, with the prior of edges that the search began with."""
-
-    ys: NDArray[np.int32]  #: who is listed, in order
-    ts: Floats  #: t_xy of these
-    elsewhere: float  #: Σ e^t_xy over all others
-
-    def find(self, y: int) -> float | None:
-        """Return t_xy; None if y is not listed."""
-        at = int(self.ys.searchsorted(y))
-        return float(self.ts[at]) if at < len(self.ys) and self.ys[at] == y else None
-
-
-NOTHING = Kept(np.empty(0, np.int32), np.empty(0), 0.0)
-
-
 class WideGains(AnyGains):
     """A graph and what is likely in its rows; it has no ``pair_scores``, but :meth:`listed`."""
 
     pair_scores = None
     _pairs: Ints | None = None  #: the edges, until one is flipped
     _in_rows: tuple[Ints, Ints, Floats] | None = None  #: what rows list, until one is another
+    _other_ends: Floats | None = None  #: t_yx of the same, NaN if it is not listed
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
         n = score.n
@@ -150,8 +134,8 @@ class WideGains(AnyGains):
         xs = list(dict.fromkeys(xs))
         also = [[*self._met[x], *(() if wanted is None else wanted.get(x, ()))] for x in xs]
         blankets = [self.blanket(x) for x in xs]
-        for x, row in zip(xs, likely_rows(self.score, xs, blankets, self.floor, also), strict=True):
-            self.put_row(x, (self._kept(row), row.value))
+        rows = list(likely_rows(self.score, xs, blankets, self.floor, also))
+        self._put_rows(xs, [self._kept(row) for row in rows], [row.value for row in rows])
 
     def _kept(self, row: LikelyRow) -> Kept:
         """Return a row as it is kept."""
@@ -165,15 +149,25 @@ class WideGains(AnyGains):
 
     def put_row(self, x: int, row: tuple[Kept, float]) -> None:
         """Make a row the current one, and let those whom it likes know."""
-        self._in_rows = None
-        for y in self._liked(x):
-            self._met[y].discard(x)
-        kept, self.values[x] = row
-        self._rows[x], liked = kept, (kept.ts > -self.risen).nonzero()[0]
-        ys = kept.ys[liked].tolist()
-        self._evidence[x] = dict(zip(ys, kept.ts[liked].tolist(), strict=True))
-        for y in ys:
-            self._met[y].add(x)
+        self._put_rows([x], [row[0]], [row[1]])
+
+    def _put_rows(self, xs: Sequence[int], rows: Sequence[Kept], values: Sequence[float]) -> None:
+        """Make rows of different x the current ones, and let those whom they like know."""
+        self._in_rows = self._other_ends = None
+        for x in xs:
+            for y in self._liked(x):
+                self._met[y].discard(x)
+        self.values[xs] = values
+        owner, ys, ts = joined(rows)
+        likes = ts > -self.risen
+        ends = owner[likes].searchsorted(np.arange(1, len(rows) + 1)).tolist()
+        liked, why, start = ys[likes].tolist(), ts[likes].tolist(), 0
+        for x, row, end in zip(xs, rows, ends, strict=True):
+            self._rows[x] = row
+            self._evidence[x] = dict(zip(liked[start:end], why[start:end], strict=True))
+            for y in liked[start:end]:
+                self._met[y].add(x)
+            start = end
 
     def _liked(self, x: int) -> list[int]:
         """Return the y with t_xy > 0."""
@@ -253,9 +247,7 @@ class WideGains(AnyGains):
     def _listed(self) -> tuple[Ints, Ints, Floats]:
         """Return all that rows list: x, y and t_xy, in order."""
         if self._in_rows is None:
-            x = np.repeat(np.arange(len(self._rows)), [len(row.ys) for row in self._rows])
-            y = np.concatenate([NONE, *(row.ys for row in self._rows)]).astype(np.int64)
-            self._in_rows = x, y, np.concatenate([np.empty(0), *(row.ts for row in self._rows)])
+            self._in_rows = joined(self._rows)
         x, y, ts = self._in_rows
         return x, y, ts + self.risen
 
@@ -275,18 +267,23 @@ class WideGains(AnyGains):
 
     def turn_and_score(self, pairs: Sequence[tuple[int, int]], touched: Sequence[int]) -> None:
         """Flip pairs, score the rows of their ends, and let all choose again whose choice may be another."""
-        again = {*touched}.union(*(self.candidates(v) for v in touched))
+        n, again = self.score.n, {*touched}
+        everyone = MANY * len(again) > n
+        if not everyone:
+            again.update(*(self.candidates(v) for v in touched))
         for x, y in pairs:
             self.turn(x, y)
         self.score_rows(touched)
-        self.choose(sorted(again.union(*(self.candidates(v) for v in touched))))
+        self.choose(range(n) if everyone else sorted(again.union(*(self.candidates(v) for v in touched))))
 
     # The prior of edges
 
     def posterior_degree(self) -> float:
         """Return the mean posterior number of neighbours; ends that are not listed count as the floor."""
         n, (x, y, ts) = self.score.n, self._listed()
-        others = looked_up(x * n + y, ts, y * n + x)
+        if self._other_ends is None:
+            self._other_ends = looked_up(x * n + y, ts - self.risen, y * n + x)
+        others = self._other_ends + self.risen
         odds = (ts + np.where(np.isnan(others), self.floor, others)) / 2
         listed = (1 / (1 + np.exp(-np.clip(odds, -700, 700)))).sum()
         elsewhere = sum(row.elsewhere for row in self._rows) * np.exp(self.risen)
@@ -332,9 +329,8 @@ class WideGains(AnyGains):
         n, each = self.score.n, np.arange(len(rows))
         with np.errstate(divide="ignore"):
             rest = np.log1p(np.array([row.elsewhere for row in rows]) * np.exp(self.risen))
-        owner = np.repeat(each, [len(row.ys) for row in rows])
-        who = np.concatenate([NONE, *(row.ys for row in rows)]).astype(np.int64)
-        ts = np.concatenate([np.empty(0), *(row.ts for row in rows)]) + self.risen
+        owner, who, ts = joined(rows)
+        ts = ts + self.risen
         members = [self._adjacent[x] for x in xs]
         inside = np.repeat(each, [len(some) for some in members]) * n
         inside += np.array([y for some in members for y in some], np.int64)
@@ -369,31 +365,12 @@ class WideGains(AnyGains):
         return np.asarray(-np.logaddexp(0.0, -sign * np.stack(ends, axis=1)))
 
 
+def most_with_matrix(leaves_out: bool) -> int:
+    """Return up to how many variables there is a matrix of all pairs, if a score can leave out or if not."""
+    return min(FASTER, climb.MATRIX) if leaves_out else climb.MATRIX
+
+
 def is_wide(score: LocalScore) -> bool:
     """Whether there are too many variables for a matrix; a prior for each pair is a matrix by itself."""
-    most = min(FASTER, climb.MATRIX) if hasattr(score, "likely_at_once") else climb.MATRIX
+    most = most_with_matrix(hasattr(score, "likely_at_once"))
     return score.n > most and len(getattr(score, "prior_odds", ((0.0,),))) == 1
-
-
-def looked_up(keys: Ints, values: Floats, wanted: Ints) -> Floats:
-    """Return the values of wanted keys among sorted ones; NaN where there is none.
-
-    Examples
-    --------
-    >>> looked_up(np.array([2, 5]), np.array([0.5, 0.25]), np.array([5, 3]))
-    array([0.25,  nan])
-    """
-    if not len(keys):
-        return np.full(len(wanted), np.nan)
-    at = np.minimum(keys.searchsorted(wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, values[at], np.nan)
-
-
-def ordered(x: int, y: int) -> tuple[int, int]:
-    """Return a pair with the smaller one first."""
-    return (x, y) if x < y else (y, x)
-
-
-def columns_of(ends: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """Return pairs as two lists."""
-    return [x for x, _ in ends], [y for _, y in ends]

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
+from ibmap.search.kept_rows import Kept, columns_of, ordered
 from ibmap.search.rivals import WithoutEdge
 from ibmap.search.running import TIE
 from ibmap.search.swaps import MANY, Swap, SwapSteps
-from ibmap.search.wide_gains import Kept, WideGains, columns_of, ordered
+from ibmap.search.wide_gains import WideGains
 
 
 class WideSwapping(SwapSteps, WideGains):
@@ -31,14 +32,16 @@ class WideSwapping(SwapSteps, WideGains):
     def _is_whole(self, x: int) -> bool:
         """Whether the row that is kept of x has all that could come in the place of a neighbour."""
         row: Kept = self._row_without[x][1][0]
-        return all(row.find(z) is not None for z in self._met[x])
+        return self._met[x].issubset(row.ys.tolist())
 
     def _promising(self, ends: WithoutEdge, rows: Sequence[Kept], which: Bools) -> list[Swap]:
         """Return the best swap of some ends, if it may be swapped and the score should rise."""
-        every = list(zip(ends.x.tolist(), ends.y.tolist(), rows, strict=True))
-        hopeful = [
-            k for k in np.flatnonzero(which).tolist() if ends.evidence[k] > 0 or self._is_met(ends.x[k])
-        ]
+        xs, ys = ends.x.tolist(), ends.y.tolist()
+        every = list(zip(xs, ys, rows, strict=True))
+        bound = ends.evidence / 2 + self.gains_of(
+            list(zip(xs, ys, strict=True))
+        )  # of rivals that are against x
+        hopeful = [k for k in np.flatnonzero(which).tolist() if bound[k] > TIE or self._is_met(xs[k])]
         some = [(every[k], self._promises(*every[k])) for k in hopeful]
         some = [(end, promises) for end, promises in some if promises]
         self.make_known([(z, end[0]) for end, promises in some for z in promises])
@@ -55,11 +58,13 @@ class WideSwapping(SwapSteps, WideGains):
         At rest the score would miss the edge, so one end at least must be for its rival.
         """
         likely = self._met[x].union(row.ys[row.ts > -self.risen].tolist()) - self._adjacent[x]
-        found = {}
-        for z in likely if likely else ():
+        if not likely:
+            return {}
+        found, gain = {}, self.gain(x, y)
+        for z in likely:
             own, other = row.find(z), self._find(z, x)
             ends = self.floor if own is None else own + self.risen, self.floor if other is None else other
-            promised = sum(ends) / 2 + self.gain(x, y)
+            promised = sum(ends) / 2 + gain
             if promised > TIE and not (self.closed and ordered(x, z) in self.closed):
                 found[z] = promised
         return found
