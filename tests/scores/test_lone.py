@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ibmap.data import CategoricalData
 from ibmap.engines import MemoryEngine
 from ibmap.scores import AdaptiveScore, lone
+from ibmap.scores.likely import Asked
 from ibmap.scores.local_score import NONE
 
 
@@ -57,24 +58,24 @@ def test_tables_say_what_rows_say(n, rows, seed, floor, prior_odds):
         rng = np.random.default_rng(seed)
         xs = rng.integers(0, n, n).tolist()
         wanted = [rng.integers(0, n, rng.integers(3)).tolist() for _ in xs]
-        asked = xs, [NONE] * n, prior_odds, floor, wanted
-        the_same(tables(*asked), whole(*asked), floor)
+        asked = Asked(xs, [NONE] * n, prior_odds, floor, wanted)
+        the_same(tables(asked), whole(asked), floor)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_many_variables_of_several_blocks(monkeypatch, threads):
     n = 700
     tables, whole = both_ways(monkeypatch, table(n, 130, 5), threads)
-    asked = list(range(n)), [NONE] * n, -4.0, -5.0, [[]] * n
-    the_same(tables(*asked), whole(*asked), -5.0)
+    asked = Asked(list(range(n)), [NONE] * n, -4.0, -5.0, [[]] * n)
+    the_same(tables(asked), whole(asked), -5.0)
 
 
 def test_variables_with_neighbours_are_in_their_places(monkeypatch):
     tables, whole = both_ways(monkeypatch, table(30, 200, 1))
     xs = [3, 4, 5, 6, 3]
     blankets = [NONE, np.array([1, 2]), NONE, np.array([9]), np.array([7])]
-    asked = xs, blankets, -2.0, -6.0, [[8], [8], [], [], [0]]
-    the_same(tables(*asked), whole(*asked), -6.0)
+    asked = Asked(xs, blankets, -2.0, -6.0, [[8], [8], [], [], [0]])
+    the_same(tables(asked), whole(asked), -6.0)
 
 
 def test_few_variables_or_rows_are_not_worth_a_table():

@@ -18,7 +18,7 @@ from ibmap.engines.gpu import GpuEngine, to_host
 from ibmap.kernels.binary_evidence import CONTRAST
 from ibmap.kernels.loglinear import CLOSE
 from ibmap.scores.binary import VAGUE, BinaryRows
-from ibmap.scores.likely import LikelyRow
+from ibmap.scores.likely import Asked, LikelyRow
 from ibmap.scores.local_score import NONE, Rows
 from ibmap.scores.rising import rising_tables
 
@@ -206,13 +206,11 @@ def arrays_of(array: Any) -> Any:
     return np if isinstance(array, np.ndarray) else library(type(array).__module__.partition(".")[0])
 
 
-def likely_of(
-    arrays: Any, rows: Rows, xs: Ints, blankets: Sequence[Ints], wanted: Sequence[Any], floor: float
-) -> list[LikelyRow]:
+def likely_of(arrays: Any, rows: Rows, asked: Asked) -> list[LikelyRow]:
     """Return what is likely in rows on a device: members, what is wanted, and what is above the floor."""
-    xp, evidence, each = arrays, rows.evidence, np.arange(len(xs))
-    listed = evidence > floor
-    for some in (blankets, wanted):
+    xp, evidence, xs = arrays, rows.evidence, np.asarray(asked.xs, np.int64)
+    each, listed = np.arange(len(xs)), evidence > asked.floor
+    for some in (asked.blankets, asked.wanted):
         row = np.repeat(each, [len(ys) for ys in some])
         ys = np.fromiter(chain.from_iterable(some), np.int64, len(row))
         listed[xp.asarray(row), xp.asarray(ys)] = True

@@ -20,7 +20,7 @@ from ibmap.independence import IndependenceTest
 from ibmap.independence.base import require_levels
 from ibmap.scores.binary import BinaryRows
 from ibmap.scores.device import DeviceRows
-from ibmap.scores.likely import LikelyRow, from_dense
+from ibmap.scores.likely import Asked, LikelyRow, from_dense
 from ibmap.scores.local_score import NONE, LocalScore, LocalScoreBase, Rows, members_in_batches
 
 Members = tuple[Ints, Ints]  #: which row, and who
@@ -210,8 +210,8 @@ class EvidenceScore(PriorScore):
         """Return what is above a floor, or wanted, in the row of each of some x (:func:`likely_rows`)."""
         if self._binary is None or not hasattr(self.family, "likely") or len(self.prior_odds) > 1:
             return from_dense(self, xs, blankets, floor, wanted)
-        odds = float(self.prior_odds[0, 0])
-        return self.family.likely(xs, blankets, odds, floor, wanted)  # type: ignore[no-any-return]
+        asked = Asked(xs, blankets, float(self.prior_odds[0, 0]), floor, wanted)
+        return self.family.likely(asked)  # type: ignore[no-any-return]
 
     def _found(self, xs: Sequence[int], blankets: Sequence[Ints], strong: float = np.inf) -> Rows:
         """Return the rows of the family: from bits in memory where that goes, else from tables."""

@@ -33,6 +33,21 @@ class LikelyRow(NamedTuple):
     value: float
 
 
+class Asked(NamedTuple):
+    """Whose rows are wanted, with the prior log odds of edges; of each what is above a floor, and some y."""
+
+    xs: Sequence[int]
+    blankets: Sequence[Ints]
+    prior_odds: float
+    floor: float
+    wanted: Sequence[Any]
+
+    def some(self, which: Sequence[int]) -> "Asked":
+        """Return the same about some of them."""
+        xs, blankets = [self.xs[q] for q in which], [self.blankets[q] for q in which]
+        return self._replace(xs=xs, blankets=blankets, wanted=[self.wanted[q] for q in which])
+
+
 def likely_rows(
     score: LocalScore,
     xs: Sequence[int],

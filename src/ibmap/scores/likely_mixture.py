@@ -1,7 +1,7 @@
 """Likely rows of the mixture of both families of conditionals (``adaptive.py``), of binary variables."""
 
-from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,8 +12,8 @@ from ibmap.kernels.likely import take_likely
 from ibmap.scores.binary import TABULATED, BinaryRows
 from ibmap.scores.device import DeviceRows, Models, full_tables, likely_of
 from ibmap.scores.families import Members, members_of
-from ibmap.scores.likely import LikelyRow
-from ibmap.scores.local_score import NONE, Rows
+from ibmap.scores.likely import Asked, LikelyRow
+from ibmap.scores.local_score import Rows
 from ibmap.scores.lone import LoneRows
 from ibmap.scores.rising import rising_tables
 
@@ -60,54 +60,38 @@ class LikelyMixture:
         if not isinstance(binary, DeviceRows) and engine.schema.n_rows <= TABULATED and LoneRows.fits(engine):
             self._lone = LoneRows(engine, binary.n_threads)
 
-    def rows(
-        self,
-        xs: Sequence[int],
-        blankets: Sequence[Ints],
-        prior_odds: float,
-        floor: float,
-        wanted: Sequence[Any],
-    ) -> list[LikelyRow]:
+    def rows(self, asked: Asked) -> list[LikelyRow]:
         """Return what is likely in the row of each of some x: each kind of row by the fastest way."""
-        asked = prior_odds, floor
         if isinstance(self._binary, DeviceRows):
-            return self._on_device(self._binary, xs, blankets, *asked, wanted)
+            return self._on_device(self._binary, asked)
         if self._lone is None:
-            return self._in_memory(xs, blankets, *asked, wanted)
-        found: list[Any] = [None] * len(xs)
-        alone = np.array([not len(blanket) for blanket in blankets], bool)
-        some = np.flatnonzero(alone).tolist()
-        rows = self._without_neighbours(self._lone, [xs[q] for q in some], *asked, [wanted[q] for q in some])
-        for q, row in zip(some, rows, strict=True):
-            found[q] = row
-        others = np.flatnonzero(~alone).tolist()
-        given = [xs[q] for q in others], [blankets[q] for q in others]
-        for q, row in zip(others, self._in_memory(*given, *asked, [wanted[q] for q in others]), strict=True):
+            return self._in_memory(asked)
+        found: list[Any] = [None] * len(asked.xs)
+        alone = np.array([not len(blanket) for blanket in asked.blankets], bool)
+        some, others = np.flatnonzero(alone).tolist(), np.flatnonzero(~alone).tolist()
+        rows = self._without_neighbours(self._lone, asked.some(some)), self._in_memory(asked.some(others))
+        for q, row in zip([*some, *others], chain(*rows), strict=True):
             found[q] = row
         return found
 
-    def _without_neighbours(
-        self, lone: LoneRows, xs: Sequence[int], prior_odds: float, floor: float, wanted: Sequence[Any]
-    ) -> list[LikelyRow]:
+    def _without_neighbours(self, lone: LoneRows, asked: Asked) -> list[LikelyRow]:
         """Return the rows of variables without neighbours, by tables."""
-        main, full = self._binary.values(xs, [NONE] * len(xs))
-        a, b = self._mixture.weighed(main, full, np.asarray(xs, np.int64))
+        main, full = self._binary.values(asked.xs, asked.blankets)
+        a, b = self._mixture.weighed(main, full, np.asarray(asked.xs, np.int64))
         values = ((a + softplus(b - a)) / 2).tolist()
         evidence = PairEvidence(
-            lone.n_rows, self._binary.precision, self._binary.prior_count, self._mixture.logs, prior_odds
+            lone.n_rows,
+            self._binary.precision,
+            self._binary.prior_count,
+            self._mixture.logs,
+            asked.prior_odds,
         )
-        rows = lone.likely(xs, evidence, floor, wanted)
+        rows = lone.likely(asked.xs, evidence, asked.floor, asked.wanted)
         return [LikelyRow(*row, value) for row, value in zip(rows, values, strict=True)]
 
-    def _in_memory(
-        self,
-        xs: Sequence[int],
-        blankets: Sequence[Ints],
-        prior_odds: float,
-        floor: float,
-        wanted: Sequence[Any],
-    ) -> list[LikelyRow]:
+    def _in_memory(self, asked: Asked) -> list[LikelyRow]:
         """Return rows by the compiled code."""
+        xs, blankets, prior_odds, floor, wanted = asked
         binary, mixture, n = self._binary, self._mixture, len(self._mixture.log_levels)
         found: list[Any] = [None] * len(xs)
         scratch, ts = np.empty((binary.n_threads, 3, n)), np.empty((binary.n_threads, n))
@@ -137,28 +121,19 @@ class LikelyMixture:
         binary.pass_by(xs, blankets, np.inf, use)
         return found
 
-    def _on_device(
-        self,
-        device: DeviceRows,
-        xs: Sequence[int],
-        blankets: Sequence[Ints],
-        prior_odds: float,
-        floor: float,
-        wanted: Sequence[Any],
-    ) -> list[LikelyRow]:
+    def _on_device(self, device: DeviceRows, asked: Asked) -> list[LikelyRow]:
         """Return rows by arrays of a device."""
-        found: list[Any] = [None] * len(xs)
-        for some, both in device.batches(xs, blankets):
-            which = some.tolist()
-            of, given = np.array([xs[q] for q in which], np.int64), [blankets[q] for q in which]
-            rows = self._mixture.of_both(*both, of, members_of(given))
+        found: list[Any] = [None] * len(asked.xs)
+        for which, both in device.batches(asked.xs, asked.blankets):
+            some = asked.some(which.tolist())
+            rows = self._mixture.of_both(*both, np.asarray(some.xs, np.int64), members_of(some.blankets))
             evidence = rows.evidence
-            evidence += prior_odds
-            values = (rows.values + prior_odds * np.array([len(blanket) for blanket in given])) / 2
-            likely = likely_of(
-                device.xp, Rows(evidence, values), of, given, [wanted[q] for q in which], floor
-            )
-            for q, row in zip(which, likely, strict=True):
+            evidence += asked.prior_odds
+            sizes = np.array([len(blanket) for blanket in some.blankets])
+            values = (rows.values + asked.prior_odds * sizes) / 2
+            for q, row in zip(
+                which.tolist(), likely_of(device.xp, Rows(evidence, values), some), strict=True
+            ):
                 found[q] = row
         return found
 
