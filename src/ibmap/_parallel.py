@@ -35,7 +35,7 @@ def n_threads(n_jobs: int | None) -> int:
     n_cores = cpu_count() or 1
     if n_jobs == 0 or n_jobs < -n_cores:
         fewest = "" if n_cores == 1 else f", -{n_cores} all but {n_cores - 1}"
-        raise RequestError(f"n_jobs must not be {n_jobs}: None is one thread, -1 all cores{fewest}")
+        raise RequestError(f"n_jobs must not be {n_jobs}: 1 is one thread, -1 all cores{fewest}")
     return int(n_jobs) if n_jobs > 0 else n_cores + 1 + int(n_jobs)
 
 

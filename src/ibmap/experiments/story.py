@@ -35,9 +35,8 @@ k was set; f\*, the sizes and accuracies of Table 1, numbers of tests and a few 
 
 Seeds: a world is drawn from the SHA-256 of (seed, description of the world, repetition). Neither the order
 of the cells nor the number of processes matters, and all learners see the same worlds, with the first D
-rows of one sample. Repetitions are ten (fifty for MI against IBMAP-HC, one search for each size of a
-population), but three in the variant `ordered` of the lattices. The variant `defaults` is there for a part
-of the experiments.
+rows of one sample. Repetitions are ten (fifty for MI against IBMAP-HC, five searches for the size of a
+population), but three in the variant `ordered` of the lattices.
 """
 
 CONCLUSIONS = r"""## What to conclude

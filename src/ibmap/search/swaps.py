@@ -58,10 +58,10 @@ class SwapSteps(RoundSteps):
     """The steps of rounds and swaps, with a matrix of all pairs or without."""
 
     _compared_last: WithoutEdge | None = None  #: every edge with its rivals, in the graph as it stands
-    _rows_before: dict[int, Any]  #: rows that have changed since a swap began
+    _rows_before: dict[int, Any] | None = None  #: rows that have changed since a swap began
 
     def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
-        self._sweeps, self._rows_before = 0, {}
+        self._sweeps = 0
         self._row_without: dict[int, tuple[int, Any]] = {}  # of x, before its newest neighbour came
         self._known = NOBODY  # from the last sweep
         self._left: list[Swap] = []  # swaps that it did not try
@@ -99,7 +99,6 @@ class SwapSteps(RoundSteps):
             elif done := self._swap(swap):
                 flips += done
                 changed.update(v for flip in done for v in flip[:2])
-        self._rows_before = {}
         return flips
 
     def _candidates(self) -> list[Swap]:
@@ -144,7 +143,8 @@ class SwapSteps(RoundSteps):
     def _swap(self, swap: Swap) -> list[Flip]:
         """Do a swap and the rounds that follow; take all of it back if the score has not risen."""
         before, kept = self.total, (self.partner.copy(), self.best.copy(), self._flipped)
-        self._rows_before = {}
+        rows_before: dict[int, Any] = {}
+        self._rows_before = rows_before
         self._count_from(Counter())
         flips: list[Flip] = []
         for v in (swap.y, swap.z):
@@ -153,12 +153,13 @@ class SwapSteps(RoundSteps):
             flips += self.flip([pair])
         self.finished = False
         flips += super().advance(MANY)
+        self._rows_before = None
         if self.total > before + TIE * max(1.0, abs(before)):
             return flips
         for x, y in {(flip.x, flip.y) for flip in flips}:
             if self.is_edge(x, y) != _was_adjacent(flips, x, y):
                 self.turn(x, y)
-        for v, row in self._rows_before.items():
+        for v, row in rows_before.items():
             self.put_row(v, row)
             self._row_without.pop(v, None)
         self.partner, self.best = kept[:2]
@@ -193,9 +194,10 @@ class SwapSteps(RoundSteps):
     def score_rows(self, xs: Iterable[int], wanted: Mapping[int, Iterable[int]] | None = None) -> None:
         """Score the rows of some x in the graph as it stands; remember what they were."""
         xs = list(xs)
-        for v in xs:
-            if v not in self._rows_before:
-                self._rows_before[v] = self.row_of(v)
+        if self._rows_before is not None:
+            for v in xs:
+                if v not in self._rows_before:
+                    self._rows_before[v] = self.row_of(v)
         super().score_rows(xs, wanted)  # type: ignore[safe-super]
 
 

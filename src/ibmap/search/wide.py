@@ -304,5 +304,5 @@ def flipped(members: Ints, y: int) -> Ints:
     """
     at = int(np.searchsorted(members, y))
     if at < len(members) and members[at] == y:
-        return np.delete(members, at)
+        return np.asarray(members[members != y])
     return np.insert(members, at, y)

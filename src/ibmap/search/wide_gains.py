@@ -44,6 +44,7 @@ class WideGains(AnyGains):
         self._locked = {ordered(*pair) for pair in locked}
         self.closed = self._locked.copy()  # pairs that may not be flipped
         self._adjacent: list[set[int]] = [set() for _ in range(n)]
+        self._blankets: dict[int, Ints] = {}  # as arrays, where somebody asked
         self._rows, self.values = [NOTHING] * n, np.zeros(n)
         self._evidence: list[dict[int, float]] = [{} for _ in range(n)]  # t_xy > 0, and others if asked for
         self._met: list[set[int]] = [set() for _ in range(n)]  # of x: the y with t_yx > 0
@@ -58,7 +59,11 @@ class WideGains(AnyGains):
 
     def blanket(self, x: int) -> Ints:
         """Neighbours of x in the graph as it stands."""
-        return np.array(sorted(self._adjacent[x]), np.int64) if self._adjacent[x] else NONE
+        found = self._blankets.get(x)
+        if found is None:
+            found = np.array(sorted(self._adjacent[x]), np.int64) if self._adjacent[x] else NONE
+            self._blankets[x] = found
+        return found
 
     def blankets(self, xs: Ints) -> list[Ints]:
         """Neighbours of some x."""
@@ -93,8 +98,9 @@ class WideGains(AnyGains):
     def turn(self, x: int, y: int) -> None:
         """Flip a pair, and score nothing."""
         self._pairs = None
-        self._adjacent[x] ^= {y}
-        self._adjacent[y] ^= {x}
+        for one, other in ((x, y), (y, x)):
+            self._adjacent[one] ^= {other}
+            self._blankets.pop(one, None)
 
     def close(self, pairs: Pairs) -> None:
         """Let pairs not be flipped any more."""
