@@ -36,7 +36,7 @@ k was set; f\*, the sizes and accuracies of Table 1, numbers of tests and a few 
 Seeds: a world is drawn from the SHA-256 of (seed, description of the world, repetition). Neither the order
 of the cells nor the number of processes matters, and all learners see the same worlds, with the first D
 rows of one sample. Repetitions are ten (fifty for MI against IBMAP-HC, five searches for the size of a
-population), but three in the variant `ordered` of the lattices.
+population); the variant `ordered` of the lattices has up to 200 variables.
 """
 
 CONCLUSIONS = r"""## What to conclude
