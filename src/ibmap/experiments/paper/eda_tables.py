@@ -17,8 +17,8 @@ CLOSE = 0.05  #: a saving of 75 % is still read as "80 % fewer"
 QUARTER = 0.25  #: how far f* may be from the printed number, in parts of it
 RUNS = 10  #: runs behind a mean f*
 COARSE = (
-    "The tried sizes double, so D* and with it f* move in steps of a factor of two, and one unlucky run of "
-    "ten makes a step. Two seeds of the same settings differ as much (the seeds are a setting)."
+    "The paper measured once, and the sizes that are tried double, so that one unlucky run of ten doubles D* "
+    "and with it f*. Ours are means of five such searches, of which single ones differ as much."
 )
 
 
