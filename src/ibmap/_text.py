@@ -35,6 +35,17 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+def in_seconds(seconds: float) -> str:
+    """Return how long something took.
+
+    Examples
+    --------
+    >>> in_seconds(0.01234), in_seconds(1391.2)
+    ('0.0123 s', '1,391 s')
+    """
+    return f"{seconds:.3g} s" if seconds < 999.5 else f"{seconds:,.0f} s"
+
+
 def in_bytes(n: float) -> str:
     """Return a size in words.
 

@@ -87,6 +87,7 @@ def show(model: "MarkovNetwork", target: Path, seconds: float, as_json: bool) ->
         return
     sizes = screen.counted(model.graph.n_edges, "edge"), screen.counted(len(model.names), "variable")
     rows = screen.counted(by.n_rows if by else 0, "row")
-    screen.tell(f"{sizes[0]} among {sizes[1]}, fitted to {rows} by {found['method']} in {seconds:.3g} s")
+    how = f"by {found['method']} in {screen.in_seconds(seconds)}"
+    screen.tell(f"{sizes[0]} among {sizes[1]}, fitted to {rows} {how}")
     screen.tell(f"questions will be answered {'exactly' if model.is_tractable else 'by Gibbs sampling'}")
     screen.tell(f"wrote {target}")

@@ -37,7 +37,7 @@ def impute(
     seconds = perf_counter() - began
     write_table(frame, out, force)
     if out is not None:
-        screen.tell(f"wrote {out}: {screen.counted(n_filled, 'cell')} filled in {seconds:.3g} s")
+        screen.tell(f"wrote {out}: {screen.counted(n_filled, 'cell')} filled in {screen.in_seconds(seconds)}")
 
 
 def filled(network: "MarkovNetwork", opened: Any, unseen: str, seed: int) -> tuple[Any, int]:

@@ -175,8 +175,8 @@ def show(task: "Problem", found: "Optimised", learner: str, seconds: float, as_j
     console.print("".join(map(str, found.solution.tolist())), soft_wrap=True)
     effort = screen.counted(found.evaluations, "evaluation"), screen.counted(found.generations, "generation")
     console.print(
-        f"{effort[0]}, {effort[1]} of {task.name} with {screen.counted(task.n, 'bit')} in {seconds:.3g} s; "
-        f"stopped by: {found.stopped_by}",
+        f"{effort[0]}, {effort[1]} of {task.name} with {screen.counted(task.n, 'bit')} in "
+        f"{screen.in_seconds(seconds)}; stopped by: {found.stopped_by}",
         style="dim",
     )
     if graph is not None:

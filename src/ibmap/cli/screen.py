@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ibmap._files import encoded
 from ibmap._text import counted as counted
+from ibmap._text import in_seconds as in_seconds
 from ibmap._text import json_line, visible
 from ibmap._text import probability as probability
 from ibmap.errors import RequestError
@@ -105,7 +106,8 @@ def headline(learned: "Learned") -> str:
     edges, names = counted(graph.n_edges, "edge"), counted(graph.n_variables, "variable")
     if learned.untested:
         edges += f" ({len(learned.untested):,} of them untested)"
-    return f"{edges} among {names}, learned from {counted(learned.n_rows, 'row')} in {learned.seconds:.3g} s"
+    rows, took = counted(learned.n_rows, "row"), in_seconds(learned.seconds)
+    return f"{edges} among {names}, learned from {rows} in {took}"
 
 
 def provenance(learned: "Learned") -> str:
@@ -152,13 +154,15 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     ends = ("first end", "second end") if learned.summarises_ends else ()
     for end in ends:
         table.add_column(end, justify="right", no_wrap=True)
-    if learned.effects is not None:
+    effects = learned.effect_in_short
+    has_effects = any(effects.values())  # of very large networks they are not known
+    if has_effects:
         table.add_column("effect", no_wrap=True)
     if learned.untested:
         table.add_column("", no_wrap=True)
     shown, untested = found.first(top, 0), set(learned.untested)
     for x, y, log_xy, log_yx in shown:
-        effect = () if learned.effects is None else (learned.effect_in_short[x, y],)
+        effect = (effects[x, y],) if has_effects else ()
         mark = ("untested",) if (x, y) in untested else ()
         table.add_row(x, y, _posterior(log_xy, log_yx), *_ends(log_xy, log_yx, ends), *effect, *mark)
         for stays, comes, _ in learned.stand_ins(x, y):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap import __version__
-from ibmap._text import either
+from ibmap._text import either, in_seconds
 from ibmap.cli import options, output, screen, startup
 from ibmap.cli.groups import Verb, expanded
 from ibmap.cli.presets import PresetName, for_worlds
@@ -126,7 +126,7 @@ def _simulate(kind: str, draw: Callable[[], tuple["World", dict[str, Any]]], opt
     graph, console = world.graph, screen.console()
     sizes = screen.counted(graph.n_variables, "variable"), screen.counted(graph.n_edges, "true edge")
     console.print(
-        f"{screen.counted(len(world.data), 'row')} of {sizes[0]}, {sizes[1]}, in {seconds:.3g} s",
+        f"{screen.counted(len(world.data), 'row')} of {sizes[0]}, {sizes[1]}, in {in_seconds(seconds)}",
         style="bold",
     )
     shown = [f"{name.replace('_', '-')} {value}" for name, value in settings.items() if value is not None]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._text import counted
+from ibmap._text import counted, in_seconds
 from ibmap.exchange.groups import FOUND, as_groups, strengths
 from ibmap.graph import Graph
 from ibmap.model.effects import EdgeEffects
@@ -72,7 +72,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
     learned, found = result.learned, result.content
     path = found["data"].get("path")
     name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
-    made = found.get("made_with") or {}
+    made, made_at = found.get("made_with") or {}, str(found.get("made_at", ""))[:19].replace("T", " ")
     how = {key: _in_words(value) for key in READING if (value := found["data"].get(key)) != "error"}
     lines = [
         ("data", f"{name}{_options(how)}"),
@@ -84,7 +84,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         *_parts(found["provenance"]),
         ("work", _work(result)),
         ("seed", "none: nothing is drawn at random"),
-        ("time", f"{learned.seconds:.3g} s, {str(found.get('made_at', ''))[:19].replace('T', ' ')} UTC"),
+        ("time", f"{in_seconds(learned.seconds)}, {made_at} UTC"),
         ("versions", ", ".join(f"{name} {number}" for name, number in made.items())),
     ]
     if support:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ibmap._text import counted, probability
+from ibmap._text import counted, in_seconds, probability
 from ibmap._types import Floats, Ints
 from ibmap.data import Schema
 from ibmap.drawing.html import summary_html, table_html
@@ -254,7 +254,7 @@ class Learned:
             f"  with test    {self.test}",
             f"  from         {self.n_rows} rows",
             f"  performed    {self.n_tests} tests, {self.n_iter} {self.iterations}s",
-            f"  took         {self.seconds:.3g} s",
+            f"  took         {in_seconds(self.seconds)}",
         ]
         if self.score is not None:
             lines.insert(4, f"  score        {self.score:.6f}")
