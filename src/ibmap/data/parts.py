@@ -123,7 +123,8 @@ def together(
                 targets += [target for _, target in known]
         pairs = np.array([sources, targets], np.int64)
         place = partial(_place, part.bits, pairs, start, table.bits)
-        spread(place, shares(len(sources), threads), threads)
+        at_once = threads if len(set(targets)) == len(targets) else 1  # no two threads write to one row
+        spread(place, shares(len(sources), at_once), at_once)
         start += part.n_rows
     _fill_extra(table, extra)
 
