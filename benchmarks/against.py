@@ -14,13 +14,32 @@ from common import report, verdict
 
 HERE = Path(__file__).parents[1]
 TURNS = 3
-BAR = 1.05
+BAR = 1.1
+BARS = {  # of what should be faster: time now over time before
+    "EvidenceMAP, n = 99, D = 1600": 1 / 3,
+    "EvidenceMAP, n = 490, D = 1600": 1 / 2.5,
+    "EvidenceMAP, n = 2000, D = 1600": 1 / 2,
+    "insurance": 1 / 5,
+    "hepar2": 1 / 5,
+    "hailfinder": 1 / 5,
+    "win95pts, with effects": 1 / 3,
+    "andes, with effects": 1 / 3,
+    "whole fit, n = 490, D = 1600": 1.4,
+    "GSMN, n = 490, D = 1600": 2.0,
+    "HHC-MN, n = 490, D = 1600": 2.0,
+}
 WORK = """
-import json, sys
+import json, os, sys, warnings
+from pathlib import Path
 from time import process_time
+warnings.simplefilter("ignore")
+in_place = [one for one in sys.meta_path if "ScikitBuild" in type(one).__name__]
+sys.meta_path[:] = [one for one in sys.meta_path if one not in in_place]  # they would find this checkout only
 import numpy as np
 import ibmap
-from ibmap import GSMN, HHCMN, IBMAP, BayesianTest, MutualInformation
+assert Path(ibmap.__file__).is_relative_to(os.environ["PYTHONPATH"]), ibmap.__file__
+from ibmap import GSMN, HHCMN, IBMAP, BayesianTest, EvidenceMAP, MutualInformation, load
+from ibmap.engines import MemoryEngine
 from ibmap.eda import Stop, maximize
 from ibmap.synthetic import simulate_random
 
@@ -39,7 +58,24 @@ def chain(levels):
 small, large, wide = world(100, 1600), world(500, 1600), np.random.default_rng(1).integers(0, 2, (3200, 2000))
 long = np.random.default_rng(2).integers(0, 2, (100_000, 100))
 two, four = chain(2), chain(4)
+
+def network(name):
+    folder = os.environ.get("IBMAP_DATA", "../shared/data")
+    return load(Path(folder, "networks", f"{name}.csv.gz"))
+
+def with_effects(data):
+    return EvidenceMAP().fit(data).learned_.with_effects(MemoryEngine(data))
+
+networks = {name: network(name) for name in ("insurance", "hepar2", "hailfinder", "win95pts", "andes")}
 work = {
+    "EvidenceMAP, n = 99, D = 1600": (lambda: EvidenceMAP().fit(small), 20),
+    "EvidenceMAP, n = 490, D = 1600": (lambda: EvidenceMAP().fit(large), 7),
+    "EvidenceMAP, n = 2000, D = 1600": (lambda: EvidenceMAP().fit(wide[:1600]), 1),
+    "insurance": (lambda: EvidenceMAP().fit(networks["insurance"]), 2),
+    "hepar2": (lambda: EvidenceMAP().fit(networks["hepar2"]), 1),
+    "hailfinder": (lambda: EvidenceMAP().fit(networks["hailfinder"]), 1),
+    "win95pts, with effects": (lambda: with_effects(networks["win95pts"]), 2),
+    "andes, with effects": (lambda: with_effects(networks["andes"]), 1),
     "whole fit, n = 99, D = 1600": (lambda: IBMAP().fit(small), 60),
     "whole fit, n = 490, D = 1600": (lambda: IBMAP().fit(large), 30),
     "whole fit, n = 2000, D = 3200": (lambda: IBMAP().fit(wide), 8),
@@ -86,7 +122,7 @@ def main() -> None:
                 "before_ms": round(1e3 * before, 2),
                 "now_ms": round(1e3 * now, 2),
                 "ratio": round(now / before, 3),
-                "bar": verdict(now / before, BAR, at_least=False),
+                "bar": verdict(now / before, round(BARS.get(name, BAR), 3), at_least=False),
             }
         )
     report("against", rows)

@@ -76,7 +76,7 @@ def cluster_of(workers: int, stack: ExitStack, **more: Any) -> Any:
     from ibmap.engines.clusters import ALONE
 
     cluster = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=":0", env=ALONE, **more
+        n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", env=ALONE, **more
     )
     stack.enter_context(cluster)
     return stack.enter_context(distributed.Client(cluster))

@@ -48,7 +48,7 @@ def updates() -> None:
                     "n": N,
                     "population": name,
                     "neighbours": degree,
-                    "tables": "hashed" if table.layout.mask[0] >= 0 else "direct",
+                    "tables": "hashed" if table.tables.hashed[0] else "direct",
                     "tables_ms": round(1000 * count, 2),
                     "chains_ms": round(1000 * chains, 2),
                     "updates_per_second": f"{speed:.2e}",

@@ -1,7 +1,7 @@
-"""Specialised kernels against the general way to the same numbers: each must be worth its lines.
+"""Specialised routes against the general way to the same numbers: each must be worth its lines.
 
-The general way is counted by bits too, but through tables as lists of cells (``kernels/tables.py``,
-``kernels/cells.py``), or through the steps of a learner in Python.
+The general way is counted by bits too, but through tables as lists of cells, or through the steps of a
+learner in Python.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,6 @@ from common import alternate, report, without_constants, world
 from ibmap.data import load
 from ibmap.engines import MemoryEngine, Questions
 from ibmap.independence import BayesianTest
-from ibmap.independence.batch import log_independent_each
 from ibmap.independence.bayesian import BoundBayesianTest, CompiledBayesianTest
 from ibmap.kernels.rows import fill_row
 from ibmap.learners.gsmn import blanket, finders
@@ -49,19 +48,19 @@ def pairs_of_work(engine: MemoryEngine) -> list[tuple[str, Callable[[], object],
 
     return [
         (
-            "blocks: x against 480 ys, 5 given",
+            "bayes: x against 480 ys, 5 given",
             partial(fused.fixed, 0, ys, few),
             partial(general.fixed, 0, ys, few),
         ),
-        ("unconditional: all pairs", partial(score.fill_empty, sigma), all_rows),
+        ("bayes_pairs: all pairs", partial(score.fill_empty, sigma), all_rows),
         (
-            "round_robin: 15 members, each given the others",
+            "bayes: 15 members, each given the others",
             partial(fused.round_robin, 0, many),
             partial(general.round_robin, 0, many),
         ),
         (
-            "batch, row_keys: 200 questions, 100 given",
-            partial(log_independent_each, fused, xs, others, given, sizes),
+            "row_keys: 200 questions, 100 given",
+            partial(fused.answers, asked),
             partial(general.answers, asked),
         ),
         (

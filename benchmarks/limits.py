@@ -67,7 +67,7 @@ def threads(n: int) -> dict[str, object]:
 def main() -> None:
     n = 2000
     counts, one, _ = compiled(n, 3200)
-    table = BayesianTest().bind(counts).model.tables[0]
+    table = BayesianTest().bind(counts).core.terms(0, 0)[0]
     sigma = np.zeros((n, n))
     columns = np.ascontiguousarray(counts.packed.level_bits[1::2])
     padded = np.zeros((-(-n // 32) * 32, columns.shape[1]), np.uint64)

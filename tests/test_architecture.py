@@ -18,6 +18,7 @@ from ibmap.kernels import jit as _jit
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
 FOUNDATIONS = {
+    "_core",
     "errors",
     "kernels",
     "_random",
@@ -30,6 +31,7 @@ FOUNDATIONS = {
 }
 BELOW: dict[str, set[str]] = {
     "errors": set(),
+    "_core": {"errors", "_loader"},
     "kernels": {"errors"},
     "_text": set(),
     "_types": set(),
@@ -39,6 +41,7 @@ BELOW: dict[str, set[str]] = {
     "_folders": {"errors", "_files"},
     "_random": {"errors"},
     "_graph_parts": {"errors"},
+    "_loader": {"errors"},
 }
 BELOW["drawing"] = {"errors"}
 BELOW["graph"] = {"errors", "_graph_parts", "drawing"}

@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
     # in signatures of public functions, and not public themselves
     (
         r"py:class",
-        r"ibmap\.kernels\..*|.*\.(BoundBayesianTest|BoundIBScore|BoundBJPScore|EvidenceScore|Adaptive|Pairwise|Saturated|Climbing|WideClimbing|Ascending|RoundSteps|SwapSteps|StructureLearner|Record|Answered|EdgeEffects|PartialCorrelations|BoundGaussian|BoundGaussianScore|Judged|NumericData|Layout|JunctionTree)",
+        r"ibmap\.(kernels|_core)\..*|.*\.(BoundBayesianTest|BoundIBScore|BoundBJPScore|EvidenceScore|WholeRows|Climbing|WideClimbing|GainSearch|Progress|State|StructureLearner|Record|Answered|EdgeEffects|PartialCorrelations|BoundGaussian|BoundGaussianScore|Judged|NumericData|Layout|JunctionTree)",
     ),
 ]
 

@@ -32,7 +32,7 @@ def read_whole(path: Path) -> bytes:
 
 def read_at_most(path: Path, file: io.BufferedIOBase, usual: int) -> bytes:
     """Return what is left in an open file, if that is not more than usual, or than IBMAP_MAX_BYTES."""
-    limit = _limit(usual)
+    limit = byte_limit(usual)
     parts: list[bytes] = []
     size = 0
     while part := file.read(min(_BLOCK, limit + 1 - size)):
@@ -49,11 +49,12 @@ def check_size(path: Path, usual: int) -> None:
         size = path.stat().st_size
     except FileNotFoundError:
         raise DataError(f"there is no file {str(path)!r}") from None
-    if size > (limit := _limit(usual)):
+    if size > (limit := byte_limit(usual)):
         raise _too_large(path, limit)
 
 
-def _limit(usual: int) -> int:
+def byte_limit(usual: int) -> int:
+    """Return how many bytes of a file are read: IBMAP_MAX_BYTES, or as usual."""
     said = os.environ.get("IBMAP_MAX_BYTES", "")
     if said and not said.isdecimal():
         raise DataError(f"IBMAP_MAX_BYTES must be a whole number, not {said!r}")

@@ -39,6 +39,10 @@ class EngineError(IbmapError):
     """An engine does not answer what it was asked: another table, a partition that is gone."""
 
 
+class CoreError(IbmapError, ImportError):
+    """The native core is not built, or was built for another processor, Python or version of the package."""
+
+
 class SearchInterrupted(KeyboardInterrupt):
     """Ctrl-C, while a search was under way: what it had found so far.
 

@@ -28,7 +28,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
 
     def local_cluster() -> Any:
-        cluster = distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=":0")
+        cluster = distributed.LocalCluster(n_workers=2, processes=False, dashboard_address="127.0.0.1:0")
         client = distributed.Client(cluster, set_as_default=False)
         return client, [client, cluster]
 

@@ -1,5 +1,7 @@
 import json
+import os
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -69,3 +71,50 @@ def test_a_folder_is_learned_from(ibmap, survey, tmp_path):
     (tmp_path / "t" / "1.parquet").unlink()
     (tmp_path / "t" / "0.parquet").unlink()
     assert "is a directory" in ibmap("learn", tmp_path / "t").err
+
+
+@pytest.mark.parametrize("out", ["t.csv", "sub/../t.csv", "link.csv", "hard.csv", "T"])
+def test_the_table_that_is_read_is_not_replaced(ibmap, survey, tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "t.csv").write_bytes(before := survey.read_bytes())
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    os.link("t.csv", "hard.csv")
+    (tmp_path / "T").symlink_to(tmp_path / "t.csv")
+    for source in ("t.csv", tmp_path / "t.csv", "link.csv"):
+        assert ibmap("pack", source, out, "--force").refuses(out, "is the table that is read")
+    assert (tmp_path / "t.csv").read_bytes() == before
+    assert (tmp_path / "link.csv").is_symlink()
+
+
+def test_no_part_of_a_folder_that_is_read_is_replaced(ibmap, survey, tmp_path):
+    (tmp_path / "t").mkdir()
+    pl.read_csv(survey).write_parquet(tmp_path / "t" / "0.parquet")
+    ran = ibmap("pack", tmp_path / "t", tmp_path / "t" / "0.parquet", "--force")
+    assert ran.refuses("0.parquet", "or a part of it")
+    assert ibmap("pack", tmp_path / "t", tmp_path / "t.ibmap").code == 0
+
+
+def test_check_compares_the_digest(ibmap, tmp_path):
+    table = tmp_path / "t.csv"
+    pl.DataFrame({"a": np.arange(200) % 40, "b": np.arange(200) % 2}).write_csv(table)
+    path = tmp_path / "t.ibmap"
+    assert ibmap("pack", table, path).code == 0
+    ran = ibmap("pack", "--check", path)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"{path} is as it was packed: 2 variables, 200 rows, ")
+    whole = path.read_bytes()
+    at = whole.index(np.arange(40, dtype=np.int32).tobytes())  # the codes of a wide variable
+    path.write_bytes(whole[:at] + np.int32(7).tobytes() + whole[at + 4 :])
+    assert ibmap("learn", path).code == 0
+    assert ibmap("pack", path, "--check").refuses(path, "another digest", "pack the table again")
+    path.write_bytes(whole[:-1])
+    assert ibmap("pack", path, "--check").refuses(path, "cut off")
+
+
+def test_check_takes_a_packed_table_only(ibmap, survey, packed, tmp_path):
+    assert ibmap("pack", "--check", survey).refuses(survey, "is not a packed table")
+    assert ibmap("pack", "--check", tmp_path / "none.ibmap").refuses("none.ibmap", "No such file")
+    for more in ([tmp_path / "out.ibmap"], ["--drop", "a"], ["--force"]):
+        assert ibmap("pack", "--check", packed, *more).refuses("--check takes a packed FILE")
+    assert ibmap("pack", survey).refuses("ibmap pack FILE OUT")

@@ -1,8 +1,10 @@
 """Soft knowledge on the command line: a prior for some pairs."""
 
+import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from ibmap import BayesianTest, load
@@ -53,3 +55,21 @@ def test_a_bad_file_is_refused(tmp_path: Path, text: str, words: str) -> None:
 def test_neither_a_number_nor_a_file() -> None:
     with pytest.raises(IbmapError, match="takes a probability or a file, and 'half' is neither"):
         prior_from("half", load(TABLE))
+
+
+def test_a_prior_of_one_half_counts_in_files_too(ibmap, tmp_path: Path) -> None:
+    """Explain reads the posterior of an edge from result.json: it is that of the network."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(2, size=60)
+    columns = {"a": a, "b": np.where(rng.random(60) < 0.4, rng.integers(2, size=60), a)}
+    columns |= {f"c{i}": rng.integers(2, size=60) for i in range(9)}
+    pl.DataFrame(columns).write_csv(tmp_path / "t.csv")
+    (tmp_path / "prior.csv").write_text("x,y,prior\na,b,0.5\n")
+    prior = ["--prior", tmp_path / "prior.csv"]
+    assert ibmap("learn", tmp_path / "t.csv", *prior, "--out", tmp_path / "r").code == 0
+    found = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert found["provenance"]["score"]["options"]["prior"] == {"others": None, "pairs": [["a", "b", 0.5]]}
+    explained = json.loads(ibmap("explain", tmp_path / "r", "a", "b", "--json").out)
+    logs = [view["numbers"] for view in explained["views"]]
+    odds = [each["log_dependent"] - each["log_independent"] for each in logs]
+    assert np.isclose(np.mean(odds), -explained["gain_of_flip"])  # of the same prior

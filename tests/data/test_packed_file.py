@@ -41,7 +41,8 @@ def test_there_and_back(path, data):
     same(opened, data)
     same(load(path), data)
     assert load(str(path)).names == data.names
-    there = pickle.loads(pickle.dumps(opened))
+    same(pickle.loads(pickle.dumps(opened)), data)
+    there = pickle.loads(pickle.dumps(open_packed(path, mapped=True)))
     assert there.path == path
     same(there, data)
     same(pickle.loads(pickle.dumps(packed_data(data))), data)
@@ -54,6 +55,13 @@ def test_nothing_is_copied_and_nobody_can_write_to_the_file(path):
         assert not array.flags.owndata
     engine.packed.level_bits[0, 0] ^= np.uint64(1)
     assert path.read_bytes() == before
+
+
+def test_what_is_too_much_to_be_read_is_mapped(path, data, monkeypatch):
+    assert load(path).path is None
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "1000")
+    assert load(path).path == path
+    same(load(path), data)
 
 
 def test_variables_and_rows_can_be_chosen(path, data):

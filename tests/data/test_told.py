@@ -44,19 +44,34 @@ def test_words_have_the_order_that_is_said(order: Any) -> None:
 @pytest.mark.parametrize("missing", ["testwise", "drop", "category"])
 @pytest.mark.filterwarnings("ignore::ibmap.errors.DataWarning")
 def test_batches_are_told_the_same(missing: str) -> None:
-    table = {name: values for name, values in TABLE.items() if name != "part"}
     how: dict[str, Any] = {"ordinal": ["mood=low<mid<high", "item"], "missing_values": {"item": ["-9"]}}
-    whole = load(table, missing=missing, **how)
-    if missing == "drop":
-        with pytest.raises(DataError, match="passes once"):
-            load(batches(table), missing=missing, **how)
-        return
-    parts = load(batches(table), missing=missing, **how)
+    how["categorical"] = ["part"]
+    whole = load(TABLE, missing=missing, **how)
+    parts = load(batches(TABLE), missing=missing, **how)
     assert isinstance(parts, PackedData)
     assert (parts.levels, parts.ordinal, parts.warnings) == (whole.levels, whole.ordinal, whole.warnings)
     np.testing.assert_array_equal(parts.codes, whole.codes)
     assert parts.digest() == whole.digest()
-    assert whole.ordinal == (("mood", "item") if missing == "testwise" else ("mood",))
+    assert whole.ordinal == (("mood",) if missing == "category" else ("mood", "item"))
+    said = {"missing": missing, **how}
+    assert {name: whole.reading[name] for name in said} == said
+    assert parts.reading == whole.reading == pickle.loads(pickle.dumps(parts)).schema.reading
+
+
+def test_a_batch_need_not_have_all_levels_of_an_order() -> None:
+    table = {"n": [3, 1, 2, 3, 1, 2, 1, 2], "t": [True, False, True, True, True, True, True, None]}
+    data = load(batches(table), ordinal=["n=1<2<3<4", "t=True<False"], missing="testwise")
+    assert data.levels == ((1, 2, 3, "4"), (True, False))
+    assert data.codes.tolist() == [[2, 0, 1, 2, 0, 1, 0, 1], [0, 1, 0, 0, 0, 0, 0, -1]]
+
+
+def test_categories_must_be_the_same_in_all_batches() -> None:
+    frames = [
+        pl.DataFrame({"x": pl.Series(["a", last], dtype=pl.Enum([*"abcde", last])), "y": [0, 1]})
+        for last in "fg"
+    ]
+    with pytest.raises(DataError, match="'x' declares other categories in batch 2 than in batch 1"):
+        load(iter(frames), missing="testwise")
 
 
 def test_missing_values_as_a_level_have_no_place_in_an_order() -> None:

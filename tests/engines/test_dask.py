@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import numpy as np
 import polars as pl
@@ -29,7 +31,7 @@ def client() -> Iterator[Any]:
     """Two workers in threads of this process."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0"
+            n_workers=2, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -91,7 +93,7 @@ def test_a_cluster_learns_what_memory_learns(client: Any, folder: Path, missing:
 def test_estimators_results_and_options(client: Any, folder: Path) -> None:
     kept = ["v0", "v1", "v3", "v5", "town"]
     engine = DaskEngine(client, folder, missing="drop", only=[*kept, "v2"], drop=["v2"], piece_rows=256)
-    data = load(folder, missing="drop", only=kept)
+    data = load(folder, missing="drop", only=[*kept, "v2"], drop=["v2"])
     mine, theirs = IBMAP(missing="drop").fit(data), IBMAP(engine=engine).fit(engine)
     assert_same(theirs.learned_, mine.learned_)
     assert mine.explain("v0", "v1").to_dict()["counts"] == theirs.explain("v0", "v1").to_dict()["counts"]
@@ -105,6 +107,56 @@ def test_estimators_results_and_options(client: Any, folder: Path) -> None:
         engine.resampled(np.random.default_rng(0))
     with pytest.raises(EngineError, match="does not travel"):
         engine.__reduce__()
+
+
+@pytest.mark.parametrize("missing", ["testwise", "drop", "category"])
+def test_what_is_told_about_columns_reaches_the_workers(client: Any, folder: Path, missing: str) -> None:
+    how: dict[str, Any] = {"missing": missing, "missing_values": {"v3": [0], "town": ["Ulm"]}}
+    how |= {"ordinal": ["town=Köln<Bonn<Jena<Ulm", "v5"], "categorical": ["v4"], "drop": ["wide"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        data, engine = load(folder, **how), DaskEngine(client, folder, **how, piece_rows=192)
+        assert not engine.schema.difference(data.schema)
+        assert (engine.schema.ordinal.sum() == 2) == (missing != "category")
+        for told in ("ordinal", "missing_values"):
+            other = DaskEngine(client, folder, **{**how, told: None}, piece_rows=192)
+            assert other.schema.digest != engine.schema.digest
+    assert engine.schema.warnings == data.schema.warnings
+    assert_same(evidence_map(engine), evidence_map(data))
+
+
+def test_columns_that_are_missing_together_are_named(client: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for k in range(2):
+        gap = rng.random(200) < 0.2
+        some = {name: np.where(gap, -9, rng.integers(0, 2, 200)) for name in "ab"}
+        pl.DataFrame({**some, "c": rng.integers(-1, 2, 200)}).write_parquet(tmp_path / f"{k}.parquet")
+    how: dict[str, Any] = {"missing": "category", "missing_values": {"a": [-9], "b": [-9], "c": [-1]}}
+    with pytest.warns(DataWarning, match="'a', 'b' are missing in the same rows"):
+        engine = DaskEngine(client, tmp_path, **how, piece_rows=128)
+    with pytest.warns(DataWarning):
+        assert engine.schema.warnings == load(tmp_path, **how).schema.warnings
+
+
+def test_a_cluster_of_this_machine_listens_to_nobody_else() -> None:
+    psutil = pytest.importorskip("psutil")
+
+    def listening() -> set[tuple[str, int]]:
+        me = psutil.Process()
+        of_all = [one for process in (me, *me.children(recursive=True)) for one in process.net_connections()]
+        return {tuple(one.laddr) for one in of_all if one.status == psutil.CONN_LISTEN}
+
+    before = listening()
+    client, owned = clusters.local_cluster(1)
+    try:
+        found = listening() - before
+        assert ("127.0.0.1", int(client.scheduler.address.rpartition(":")[2])) in found
+        assert {host for host, _ in found} == {"127.0.0.1"}
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(client.dashboard_link)
+    finally:
+        for thing in owned:
+            thing.close()
 
 
 def test_categories_folders_with_keys_and_one_file(client: Any, tmp_path: Path) -> None:
@@ -263,7 +315,7 @@ def test_clusters_that_cannot_be_used(folder: Path, client: Any, monkeypatch: py
             DaskEngine(address, folder)
     with pytest.raises(RequestError, match=r"must be a distributed.Client or an address, not int"):
         DaskEngine(7, folder)
-    empty = distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0")
+    empty = distributed.LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0")
     with (
         empty,
         distributed.Client(empty, set_as_default=False) as alone,
@@ -290,7 +342,7 @@ def test_clusters_that_cannot_be_used(folder: Path, client: Any, monkeypatch: py
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_that_dies_is_one_line(folder: Path) -> None:
-    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0")
+    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
     with distributed.Client(cluster, set_as_default=False) as client:
         engine = DaskEngine(client, folder, missing="testwise")
         cluster.close()

@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 
 import ibmap
 from ibmap.data import CategoricalData, load
-from ibmap.engines import MemoryEngine, gpu
+from ibmap.engines import MemoryEngine, gpu, gpu_rows
 from ibmap.engines.gpu import GpuEngine, cupy_with_a_device
 from ibmap.errors import DataWarning, EngineError, RequestError
 from ibmap.independence import BayesianTest
 from ibmap.learners import evidence_map, ibmap_hc
-from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore, device
-from ibmap.scores.device import DeviceRows
+from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
 from ibmap.scores.ib import ib_score
 from ibmap.search import climb
+from ibmap.search import state as search_state
 from ibmap.search.wide_lists import unconditional
+from tests.rows import whole
 
 KINDS = [AdaptiveScore, PairwiseScore, SaturatedScore]
 
@@ -65,39 +66,43 @@ def test_rows_are_those_in_memory(n, rows, most, kind, seed):
     data, rng = table(n, rows, seed), np.random.default_rng(seed)
     blankets = some_blankets(n, rng, most)
     one, other = (kind().bind(engine, None) for engine in (GpuEngine(data, "numpy"), MemoryEngine(data)))
-    assert isinstance(one._binary, DeviceRows)
-    for how in ("rows", "refitted"):
-        found, expected = (getattr(score, how)(range(n), blankets) for score in (one, other))
+    for exact in (False, True):
+        found, expected = (whole(score, range(n), blankets, exact=exact) for score in (one, other))
         assert found.evidence == pytest.approx(expected.evidence, rel=1e-7, abs=1e-7)
         assert found.values == pytest.approx(expected.values, rel=1e-12)
-    assert one.of_blankets(range(n), blankets) == pytest.approx(other.of_blankets(range(n), blankets))
+    values = (score.rows(range(n), blankets, floor=np.inf).value for score in (one, other))
+    assert next(values) == pytest.approx(next(values))
 
 
 @settings(deadline=None, max_examples=20)
 @given(st.integers(2, 15), st.integers(1, 100), st.floats(-8, 0), st.integers(0, 999))
-def test_likely_rows_are_those_in_memory(n, rows, floor, seed):
+def test_what_is_listed_is_what_memory_lists(n, rows, floor, seed):
     data, rng = table(n, rows, seed), np.random.default_rng(seed)
-    blankets, wanted = some_blankets(n, rng, 3), some_blankets(n, rng, 2)
+    blankets, also = some_blankets(n, rng, 3), some_blankets(n, rng, 2)
     one, other = (
-        AdaptiveScore().bind(engine, None).likely(range(n), blankets, floor, wanted)
+        AdaptiveScore().bind(engine, None).rows(range(n), blankets, floor=floor, also=also)
         for engine in (GpuEngine(data, "numpy"), MemoryEngine(data))
     )
-    for found, expected in zip(one, other, strict=True):
-        mine, theirs = (dict(zip(row.ys.tolist(), row.ts.tolist(), strict=True)) for row in (found, expected))
+    for x in range(n):
+        mine, theirs = (
+            dict(zip(found.y[part].tolist(), found.t[part].tolist(), strict=True))
+            for found in (one, other)
+            for part in [slice(found.start[x], found.start[x + 1])]
+        )
         for y in mine.keys() ^ theirs.keys():  # rounding may decide at the floor itself
             assert mine.get(y, theirs.get(y)) == pytest.approx(floor, abs=1e-9)
         both = mine.keys() & theirs.keys()
         assert [mine[y] for y in both] == pytest.approx([theirs[y] for y in both], rel=1e-7, abs=1e-7)
         if mine.keys() == theirs.keys():
-            assert found.elsewhere == pytest.approx(expected.elsewhere, rel=1e-7)
-        assert found.value == pytest.approx(expected.value, rel=1e-7)
+            assert one.rest[x] == pytest.approx(other.rest[x], rel=1e-7)
+    assert one.value == pytest.approx(other.value, rel=1e-7)
 
 
 @pytest.mark.parametrize("arrays", LIBRARIES)
-@pytest.mark.parametrize("matrix", [10_000, 10])
-def test_the_same_network(arrays, matrix, monkeypatch):
-    monkeypatch.setattr(climb, "MATRIX", matrix)
-    monkeypatch.setattr(device, "MODELS", 7)
+@pytest.mark.parametrize("whole", [10_000, 10])
+def test_the_same_network(arrays, whole, monkeypatch):
+    monkeypatch.setattr(search_state, "WHOLE", whole)
+    monkeypatch.setattr(gpu_rows, "MODELS", 7)
     data = table(60, 400, 3)
     one = evidence_map(data, engine=lambda data: GpuEngine(data, arrays))
     other = evidence_map(data)
@@ -157,7 +162,7 @@ def test_few_rows_at_a_time_change_nothing(monkeypatch):
     one, other = (
         AdaptiveScore().bind(engine, None) for engine in (GpuEngine(data, "numpy"), MemoryEngine(data))
     )
-    found, expected = (score.rows(range(30), blankets).evidence for score in (one, other))
+    found, expected = (whole(score, range(30), blankets).evidence for score in (one, other))
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
@@ -168,7 +173,7 @@ def test_tables_that_a_gpu_does_not_take_are_counted_in_memory():
     ):
         engine = GpuEngine(data, "numpy")
     assert engine.columns is None
-    assert AdaptiveScore().bind(engine, None).rows([0], [np.array([1])]).values.shape == (1,)
+    assert AdaptiveScore().bind(engine, None).rows([0], [np.array([1])]).value.shape == (1,)
 
 
 def test_a_table_too_large_for_the_gpu_is_refused(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibmap import CategoricalData
+from ibmap import CategoricalData, load
 from ibmap.data.packed_file import open_packed, write_packed
 from ibmap.engines import MemoryEngine, Questions, Tables, ThreadEngine, add_tables, adding, ask, pair_counts
 from ibmap.engines.packing import packed_data
@@ -31,6 +31,14 @@ def cells_by_key(tables: Tables, t: int) -> dict[Any, int]:
     keys = slices.keys[ends[q] : ends[q + 1]].reshape(-1, size) if size else None
     cells = tables.cells[:, tables.start[t] : tables.start[t + 1]].T.tolist()
     return {((() if keys is None else tuple(keys[k].tolist())), x, y): count for k, x, y, count in cells}
+
+
+def test_parts_of_a_table_keep_its_orders() -> None:
+    data = load({"a": [0, 1, 2] * 30, "b": [1, 0, 1] * 30}, ordinal=["a"])
+    parts = [data.rows(np.arange(50)), data.rows(np.arange(50, 90))]
+    assert not ThreadEngine(parts, 2).schema.difference(data.schema)
+    with pytest.raises(EngineError, match="must have the same variables, kinds and levels"):
+        ThreadEngine([parts[0], load(parts[1], categorical=["a"])], 2)
 
 
 @pytest.mark.parametrize("places", [0, 10**9])
@@ -94,7 +102,7 @@ def test_parts_may_be_mapped_from_files(tmp_path: Path) -> None:
     parts = cut_rows(packed_data(DATA), 4)
     for k, part in enumerate(parts):
         write_packed(part, tmp_path / f"{k}.ibmap")
-    engine = ThreadEngine([open_packed(tmp_path / f"{k}.ibmap") for k in range(len(parts))], 2)
+    engine = ThreadEngine([open_packed(tmp_path / f"{k}.ibmap", mapped=True) for k in range(len(parts))], 2)
     assert engine.schema.n_rows == 700
     assert engine.schema.digest.startswith("parts:")
     assert engine.schema.digest != ThreadEngine(parts[:3]).schema.digest
@@ -110,7 +118,7 @@ def test_pages_and_buffers_that_were_let_go_come_back(tmp_path: Path) -> None:
     parts = cut_rows(packed_data(DATA), 4)
     for k, part in enumerate(parts):
         write_packed(part, tmp_path / f"{k}.ibmap")
-    engines = [MemoryEngine(open_packed(tmp_path / f"{k}.ibmap")) for k in range(len(parts))]
+    engines = [MemoryEngine(open_packed(tmp_path / f"{k}.ibmap", mapped=True)) for k in range(len(parts))]
     places, asked = ThreadPlaces(engines, 2, lets_go=True), Questions.rows([0, 1], [np.array([2, 8])] * 2, 9)
     expected = add_tables([MemoryEngine(part).tables(asked) for part in parts])
     for _ in range(2):

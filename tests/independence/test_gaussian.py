@@ -22,6 +22,7 @@ from ibmap.metrics import hamming
 from ibmap.scores.gaussian import GaussianScore
 from tests.reference.gaussian import log_bayes_factor as slow_bayes_factor
 from tests.reference.gaussian import partial_correlation
+from tests.rows import whole
 
 NONE = np.array([], np.int64)
 
@@ -86,7 +87,7 @@ def test_the_score_gains_what_its_rows_promise() -> None:
     data, _ = sparse_gaussian(6, 100, seed=3)
     score = GaussianScore().bind(as_engine(data), None)
     for blanket in (NONE, np.array([1]), np.array([1, 3])):
-        row = score.rows([0], [blanket])
+        row = whole(score, [0], [blanket])
         for y in range(1, 6):
             flipped = np.setxor1d(blanket, [y])
             gain = 2 * (score.value(0, flipped) - row.values[0])

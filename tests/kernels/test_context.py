@@ -9,6 +9,7 @@ import pytest
 from ibmap.data import load
 from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
+from ibmap.independence.kernel_context import model_of, workspace_of
 from ibmap.kernels.bayes_model import records_of, routes_of
 from ibmap.kernels.jit import kernel
 from ibmap.kernels.records import Ints
@@ -27,21 +28,21 @@ def read(context: Ints, out: Ints) -> None:
     (routes,) = routes_of(context)
     out[0], out[1], out[2] = packed.n_rows, packed.levels[3], packed.level_bits.shape[1]
     out[3], out[4], out[5] = sets.start.shape[1], model.tables.shape[1], scratch.members.size
-    out[6], out[7], out[8] = packed.has_missing, routes.split_wide != 0, routes.irregular != 0
+    out[6], out[7] = packed.has_missing, routes.split_wide != 0
 
 
 def values(context: Any) -> list[int]:
-    out = np.empty(9, np.int64)
+    out = np.empty(8, np.int64)
     read(context.numbers, out)
     return out.tolist()
 
 
 def test_kernels_read_the_records_of_a_context() -> None:
-    assert values(bound().context) == [200, 3, 4, 201, 201, 4, 0, 0, 0]
+    assert values(bound().context) == [200, 3, 4, 201, 201, 4, 0, 0]
 
 
 def test_rare_functions_are_there_for_the_tables_that_need_them() -> None:
-    assert values(bound(40).context)[6:] == [0, 1, 1]  # many levels: codes instead of bits
+    assert values(bound(40).context)[6:] == [0, 1]  # many levels: codes instead of bits
 
 
 def test_a_context_that_was_pickled_has_addresses_of_its_own() -> None:
@@ -53,13 +54,16 @@ def test_a_context_that_was_pickled_has_addresses_of_its_own() -> None:
 
 def test_arrays_of_another_kind_are_refused() -> None:
     test = bound()
-    sets, scratch = test.workspace()
+    sets, scratch = workspace_of(test)
     with pytest.raises(TypeError, match="Sets: float64"):
-        type(test.context)(test.packed, sets._replace(size=np.empty((4, 200))), test.model, scratch)
+        type(test.context)(
+            test.engine.packed, sets._replace(size=np.empty((4, 200))), model_of(test), scratch
+        )
 
 
 def test_arrays_that_are_not_contiguous_are_copied() -> None:
     test = bound()
-    sets, scratch = test.workspace()
-    model = test.model._replace(tables=np.asfortranarray(test.model.tables))
-    assert values(type(test.context)(test.packed, sets, model, scratch)) == values(test.context)
+    sets, scratch = workspace_of(test)
+    model = model_of(test)
+    turned = model._replace(tables=np.asfortranarray(model.tables))
+    assert values(type(test.context)(test.engine.packed, sets, turned, scratch)) == values(test.context)

@@ -18,11 +18,12 @@ from ibmap.results.result_file import result_of_learned, result_text
 from ibmap.scores import SCORES
 from ibmap.scores.families import FamilyScore
 from ibmap.search import SEARCHES
-from ibmap.search.gains import Gains
+from ibmap.search.gains import Swaps, whole_evidence
 from ibmap.search.rivals import rivals
 from tests.chains import noisy_chain
 from tests.engines.partitioned import ENGINES, data_of
 from tests.reference.tables import random_table
+from tests.rows import whole
 
 FAMILIES = [name for name, score in SCORES.items() if isinstance(score(), FamilyScore)]
 CHAIN = noisy_chain(6, 300)
@@ -152,21 +153,20 @@ def test_posterior_over_rivals_by_the_book(monkeypatch: pytest.MonkeyPatch) -> N
     score = PairwiseScore().bind(MemoryEngine(data), None)
     pairs = np.array([[0, 1], [0, 2]])
     blankets = [[1, 2], [0], [0], []]
-    running = Gains(score, pairs.tolist())
-    evidence = np.where(
-        running.adjacency,
-        score.refitted(range(4), [np.array(b, int) for b in blankets]).evidence,
-        running.evidence,
-    )
+    running = Swaps().begin(score, pairs.tolist())
+    exact = whole(score, range(4), [np.array(b, int) for b in blankets], exact=True).evidence
+    every = np.array(whole_evidence(running.state))
+    evidence = np.where(exact != 0.0, exact, every)
     found = rivals(running)
     for k, (x, y) in enumerate(pairs.tolist()):
         odds = []
         for i, j in ((x, y), (y, x)):
             outside = [z for z in range(4) if z != i and z not in blankets[i]]
             rest = np.array([z for z in blankets[i] if z != j], int)
-            without = score.rows([i], [rest]).evidence[0]
+            without = whole(score, [i], [rest]).evidence[0]
             best = max(outside, key=lambda z: without[z])  # is judged inside the blanket
-            without[best] = score.refitted([i], [np.sort(np.append(rest, best))]).evidence[0, best]
+            members = [np.sort(np.append(rest, best))]
+            without[best] = whole(score, [i], members, exact=True).evidence[0, best]
             now = 1 + np.exp(evidence[i, outside]).sum()
             odds.append(evidence[i, j] + np.log(now) - np.log(1 + np.exp(without[outside]).sum()))
         assert found.log_odds[k] == pytest.approx(odds)
@@ -177,7 +177,7 @@ def test_posterior_over_rivals_by_the_book(monkeypatch: pytest.MonkeyPatch) -> N
     [
         ({"score": "ib"}, "'ib' has none"),
         ({"score": "nothing"}, "unknown score"),
-        ({"score": object()}, "no family"),
+        ({"score": object()}, "is not a score"),
         ({"score": PairwiseScore(), "expected_neighbours": 3.0}, "prior of its own"),
         ({"expected_neighbours": 0}, "positive number"),
         ({"prior": 1.0}, "strictly between 0 and 1"),
@@ -200,3 +200,15 @@ def test_odd_tables() -> None:
         assert isinstance(learned.graph, Graph)
     rows = np.arange(30)
     assert np.isfinite(evidence_map(data_of(np.array([rows, rows % 2, rows % 3]), [30, 2, 3])).score)
+
+
+def test_a_criterion_of_ones_own_is_taken() -> None:
+    """It needs rows, and nothing else: no family of conditionals, no prior to learn."""
+    from examples.own_score import BIC
+
+    world = simulate_random(8, 2, n_rows=2000, potentials="symmetric", random_state=3)
+    learned = EvidenceMAP(score=BIC()).fit(world.data).learned_
+    assert learned.graph == world.graph
+    assert learned.rivals is not None
+    with pytest.raises(RequestError, match="a prior of its own"):
+        EvidenceMAP(score=BIC(), expected_neighbours=2.0).fit(world.data)

@@ -1,5 +1,6 @@
 """Exact inference against enumeration of all configurations."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -8,14 +9,12 @@ from hypothesis import given, settings
 
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
-from ibmap.kernels.sum_product import run_steps
 from ibmap.model import MarkovNetwork
 from ibmap.model.junction_tree import JunctionTree, tree_of
 from ibmap.model.layout import Layout
 from ibmap.model.triangulation import TooLargeError, clique_tree
 from tests.model.models import random_network, seeds
 from tests.reference import enumeration
-from tests.reference.sum_product import run_step
 
 
 @settings(deadline=None, max_examples=60)
@@ -40,26 +39,6 @@ def test_answers_given_evidence_are_those_of_enumeration(seed: int) -> None:
     parts = network.graph.pairs.tolist(), network.fields, network.factors
     assert list(answer.values()) == pytest.approx(enumeration.marginal(*parts, 0, known))
     assert (answer.method, answer.errors) == ("exact", None)
-
-
-@settings(deadline=None, max_examples=60)
-@given(seeds)
-def test_a_step_of_the_kernel_is_that_of_its_slow_twin(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 4, rng.integers(1, 4)).tolist()
-    whole = np.cumprod([1, *sizes[:0:-1]])[::-1]
-    kept = rng.random(len(sizes)) < 0.5
-    target = np.cumprod([1, *np.where(kept, sizes, 1)[:0:-1]])[::-1] * kept
-    operands = [(0, whole.tolist()), (7, (whole * (rng.random(len(sizes)) < 0.5)).tolist())]
-    work = rng.normal(size=100)
-    work[rng.random(100) < 0.2] = -np.inf
-    slow, fast = work.copy(), work.copy()
-    run_step(sizes, operands, (60, target.tolist()), slow)
-    places, strides = [0, 7, 60], [*operands[0][1], *operands[1][1], *target.tolist()]
-    parts = [np.array(p, np.int64) for p in ([0, len(sizes)], sizes, [0, 3], places, [0], strides)]
-    buffers = np.empty(64), np.empty(64), np.empty(4, np.int64), np.empty(3, np.int64)
-    run_steps(0, 1, *parts, fast, *buffers)
-    assert fast == pytest.approx(slow)
 
 
 @settings(deadline=None, max_examples=60)
@@ -99,3 +78,9 @@ def test_evidence_of_probability_zero_is_refused() -> None:
     with pytest.raises(RequestError, match="probability zero"):
         network.query("b", {"a": 0, "c": 1})
     assert network.query("b", {"a": 0})[1] == 0.0
+
+
+def test_a_tree_survives_pickling() -> None:
+    network = random_network(3)
+    again = pickle.loads(pickle.dumps(JunctionTree(network.layout)))
+    assert again.log_partition(network.theta) == network.log_partition

@@ -79,7 +79,7 @@ def test_what_is_given_makes_a_large_network_tractable() -> None:
 
 def test_the_error_bar_covers_the_truth() -> None:
     network = dense(12, 0.3)
-    from ibmap.model.answers import SAMPLES, conditional
+    from ibmap.model.query import SAMPLES, conditional
     from ibmap.model.sampling import gibbs_rows
 
     truth = network.query("x3")[1]

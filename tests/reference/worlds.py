@@ -39,3 +39,16 @@ def slow_chain(model, seed, row, sweeps):
             mark = next(draws) * sum(weights)
             x[i] = sum(sum(weights[: level + 1]) <= mark for level in range(len(weights) - 1))
         yield list(x)
+
+
+def slow_binary_chain(model, seed, row, sweeps):
+    """Return the end of one chain of a ``PairwiseModel``, which starts and draws in its own way."""
+    draws = numbers(seed, row)
+    coupling = dict(zip(map(tuple, model.graph.pairs.tolist()), model.couplings, strict=True))
+    x = [next(draws) & 1 for _ in model.fields]
+    for _ in range(sweeps):
+        for i, field in enumerate(model.fields):
+            log_odds = field + sum(w * x[k if i == j else j] for (j, k), w in coupling.items() if i in (j, k))
+            p = 1 / (1 + exp(-log_odds))
+            x[i] = int((next(draws) >> 11) * 2.0**-53 < p)
+    return x

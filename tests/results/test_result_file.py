@@ -2,16 +2,30 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ibmap import BayesianTest, load
-from ibmap.engines import as_engine
-from ibmap.learners import gsmn, ibmap_hc, mutual_information
+from ibmap import IBMAP, BayesianTest, load
+from ibmap.data.numbers import NumericData
+from ibmap.data.packed_file import write_packed
+from ibmap.engines import MemoryEngine, ThreadEngine, as_engine
+from ibmap.engines.gpu import GpuEngine
+from ibmap.engines.packing import packed_data
+from ibmap.learners import evidence_map, gsmn, ibmap_hc, mutual_information
 from ibmap.results.explaining import explain
 from ibmap.results.provenance import Foreign, Provenance
-from ibmap.results.result_file import read_result, result_of, result_of_learned, result_text
+from ibmap.results.result_file import (
+    as_result,
+    read_result,
+    result_content,
+    result_of,
+    result_of_learned,
+    result_text,
+)
 from ibmap.scores import SaturatedScore
 from ibmap.search import Rounds
 
@@ -24,6 +38,32 @@ LEARNED = {
     "mi": mutual_information(DATA, max_neighbours=2),
     "saturated": ibmap_hc(DATA, score=SaturatedScore(prior_count=1.0), search="rounds"),
 }
+
+
+def test_a_result_says_how_its_table_was_read_and_not_what_a_learner_was_told(tmp_path: Path) -> None:
+    table = {"a": [0, 1, -9, 1] * 20, "b": [1, 0, 0, 1] * 20, "c": ["x", "y", "y", "z"] * 20}
+    how: dict[str, Any] = {
+        "missing": "testwise",
+        "missing_values": [-9],
+        "ordinal": ["c=x<y<z"],
+        "drop": ["b"],
+    }
+    data = load(table, **how)
+    net = IBMAP(missing="drop").fit(data)  # all is read already: there is nothing to drop
+    for source in (data, MemoryEngine(data), ThreadEngine(data, 2), load(data)):
+        said = result_content(net.learned_, source, {"path": "t.csv", "missing": "error"})["data"]
+        assert {name: said[name] for name in how} == how
+    assert as_result(net).content["data"]["missing"] == "testwise"
+    write_packed(packed_data(data), tmp_path / "t.ibmap")
+    assert load(tmp_path / "t.ibmap").reading == {"missing": "testwise"}  # not "error", though nobody asks
+
+
+def test_what_a_gpu_holds_is_not_how_columns_were_read() -> None:
+    data = load({"a": [0, 1] * 20, "b": [0, 1] * 20})
+    assert result_content(ibmap_hc(data), GpuEngine(data, "numpy"))["data"]["columns"] is None
+    numbers = NumericData(np.random.default_rng(0).normal(size=(2, 9)), ("a", "b"), "ranks")
+    learned = evidence_map(numbers, score="gaussian")
+    assert result_content(learned, numbers)["data"]["columns"] == "ranks"
 
 
 @pytest.mark.parametrize("name", ["ibmap-hc", "gsmn", "mi"])
@@ -58,7 +98,7 @@ def test_explanations_ask_the_score_that_learned_the_network() -> None:
     score = SaturatedScore(prior_count=1.0).bind(as_engine(DATA), None)
     found = explain(DATA, learned, "a", "c")
     blankets = [learned.graph.neighbours(v) for v in (0, 2)]
-    evidence = score.rows([0, 2], blankets).evidence
+    evidence = score.rows([0, 2], blankets).matrix(3)
     expected = (evidence[0, 2] + evidence[1, 0]) / 2
     sign = -1 if learned.graph.has_edge("a", "c") else 1
     assert found.gain_of_flip == pytest.approx(sign * expected)
@@ -86,3 +126,22 @@ def test_provenance_is_data() -> None:
         "prior": None,
     }
     assert str(found) == "ibmap-hc(score=saturated, search=rounds)"
+
+
+@given(
+    st.integers(1, 5),
+    st.sampled_from([np.nan, 0.5]),
+    st.lists(st.sampled_from([np.nan, 0.5, 0.2, 0.8, 0.4999999999999999]), min_size=10, max_size=10),
+)
+@pytest.mark.parametrize("kind", ["test", "score"])
+def test_priors_by_pair_survive_a_file(kind: str, n: int, diagonal: float, values: list[float]) -> None:
+    """Below, at and above one half, or left to the expected neighbours; the diagonal means nothing."""
+    names, above = tuple("abcde"[:n]), np.triu_indices(n, 1)
+    prior = np.full((n, n), diagonal)
+    prior[above] = np.array(values[: len(above[0])])
+    prior.T[above] = prior[above]
+    part = BayesianTest(prior=prior) if kind == "test" else SaturatedScore(prior=prior)
+    made = json.loads(json.dumps(Provenance("ibmap-hc", **{kind: part}).to_dict(names)))
+    again = getattr(Provenance.from_dict(made, names), kind).prior
+    assert np.array_equal(again[above], prior[above], equal_nan=True)
+    assert np.array_equal(again.T[above], prior[above], equal_nan=True)

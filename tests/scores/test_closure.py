@@ -14,6 +14,7 @@ from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of
 from tests.reference import closure as twin
 from tests.reference.score import pair_scores
 from tests.reference.tables import Table, categorical_tables
+from tests.rows import whole
 
 
 def random_graph(n: int, seed: int, density: float = 0.4) -> np.ndarray:
@@ -43,7 +44,7 @@ def test_rows_of_the_closure_agree_with_the_twin(table: Table, seed: int) -> Non
     for engine in (MemoryEngine, HiddenEngine, PartitionedEngine):
         score = ib_score(BayesianTest().bind(engine(data_of(codes, cards))), len(cards))
         blankets = [np.flatnonzero(row) for row in adjacency]
-        rows = score.rows(range(len(cards)), blankets)
+        rows = whole(score, range(len(cards)), blankets)
         for x, blanket in enumerate(blankets):
             (sigma,) = credibility(rows.evidence[x : x + 1], [x], [blanket])
             assert sigma == pytest.approx(expected[x], rel=1e-9, abs=1e-300)

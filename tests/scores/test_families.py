@@ -8,22 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap.errors import RequestError
-from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore, binary
-from ibmap.scores import saturated as saturated_score
-from ibmap.scores.binary import BinaryRows
-from ibmap.scores.families import STRONG, FamilyScore, log_prior_odds
-from ibmap.scores.saturated import Saturated
+from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
+from ibmap.scores.families import log_prior_odds
 from ibmap.search import SEARCHES
 from tests.engines.partitioned import ENGINES, HiddenEngine, MemoryEngine, data_of
 from tests.reference import loglinear, saturated
 from tests.reference.tables import Table, categorical_tables, random_table
+from tests.rows import STRONG, whole
 from tests.scores.test_saturated import blankets_of
 
 FAMILIES = [PairwiseScore, SaturatedScore, AdaptiveScore]
 
 
 def rows_of(score: Any, table: Table, blankets: Any, engine: Any = MemoryEngine) -> Any:
-    return score.bind(engine(data_of(*table)), None).rows(range(len(table[1])), blankets)
+    return whole(score.bind(engine(data_of(*table)), None), range(len(table[1])), blankets)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -33,16 +31,16 @@ def test_pairwise_rows_and_values_are_those_of_the_twin(engine: Any, table: Tabl
     codes, cards = table
     blankets = [blanket.tolist() for blanket in blankets_of(len(cards), seed)]
     bound = PairwiseScore().bind(engine(data_of(codes, cards)), None)
-    rows = bound.rows(range(len(cards)), [np.array(blanket, int) for blanket in blankets])
-    refitted = bound.refitted(range(len(cards)), [np.array(blanket, int) for blanket in blankets])
+    rows = whole(bound, range(len(cards)), blankets)
+    refitted = whole(bound, range(len(cards)), blankets, exact=True)
     odds = saturated.log_prior_odds(len(cards), 4.0)
     for x, blanket in enumerate(blankets):
         for y in range(len(cards)):
             expected = 0.0 if y == x else loglinear.evidence(codes, cards, x, y, blanket)
-            assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+            assert rows.evidence[x, y] == pytest.approx(expected, rel=1e-6, abs=1e-6)
             if y in blanket:
                 expected = loglinear.evidence_inside(codes, cards, x, y, blanket, 1.0, STRONG) + odds
-                assert refitted.evidence[x, y] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+                assert refitted.evidence[x, y] == pytest.approx(expected, rel=1e-6, abs=1e-6)
         value = loglinear.value(codes, cards, x, blanket)
         assert rows.values[x] == pytest.approx(value, rel=1e-6, abs=1e-6)
         assert bound.value(x, np.array(blanket, int)) == pytest.approx(value, rel=1e-6, abs=1e-6)
@@ -50,12 +48,7 @@ def test_pairwise_rows_and_values_are_those_of_the_twin(engine: Any, table: Tabl
 
 @pytest.mark.parametrize("score", FAMILIES)
 @pytest.mark.parametrize(("n_rows", "n"), [(1, 4), (70, 5), (300, 9), (700, 300)])
-@pytest.mark.parametrize("tabulated", [1 << 20, 20])  # rows up to which log Γ is looked up
-def test_binary_rows_from_bits_are_those_from_tables(
-    monkeypatch: pytest.MonkeyPatch, score: Any, n_rows: int, n: int, tabulated: int
-) -> None:
-    for module in (binary, saturated_score):
-        monkeypatch.setattr(module, "TABULATED", tabulated)
+def test_binary_rows_from_bits_are_those_from_tables(score: Any, n_rows: int, n: int) -> None:
     rng = np.random.default_rng(n)
     codes = rng.integers(0, 2, (n, n_rows))
     codes[2:4] = codes[:2] ^ (rng.random((2, n_rows)) < 0.1)
@@ -63,13 +56,12 @@ def test_binary_rows_from_bits_are_those_from_tables(
     codes[-1] = 0
     blankets = [np.setdiff1d(rng.integers(0, n, 7 if n > 6 else 2), x) for x in range(min(n, 40))]
     data = data_of(codes, cards)
-    assert BinaryRows.fits(MemoryEngine(data))
     fast, slow = (
         score().bind(engine(data), None, threads)
         for engine, threads in ((MemoryEngine, 2), (HiddenEngine, 1))
     )
-    for how in ("rows", "refitted"):
-        one, other = (getattr(bound, how)(range(len(blankets)), blankets) for bound in (fast, slow))
+    for exact in (False, True):
+        one, other = (whole(bound, range(len(blankets)), blankets, exact=exact) for bound in (fast, slow))
         np.testing.assert_allclose(one.evidence, other.evidence, rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(one.values, other.values, rtol=1e-10, atol=1e-8)
 
@@ -188,21 +180,4 @@ def test_every_search_lets_the_prior_be_learned(search: str) -> None:
     running = SEARCHES[search]().begin(score)
     running.advance(10_000)
     assert running.finished
-    assert score.learned_prior[0] != 4.0
-
-
-def test_a_family_of_ones_own_needs_rows_only() -> None:
-    class Mine(Saturated):
-        def binary(self, engine: Any, n_threads: int) -> None:
-            return None
-
-    class MyScore(FamilyScore):
-        name = "mine"
-
-        def family(self, engine: Any) -> Any:
-            return Mine(engine, 0.5)
-
-    table = random_table(100, 5, 2, 0.0, seed=1)
-    blankets = blankets_of(5, 1)
-    mine, theirs = (rows_of(score, table, blankets) for score in (MyScore(), SaturatedScore()))
-    np.testing.assert_allclose(mine.evidence, theirs.evidence, atol=1e-9)
+    assert score.expected_neighbours != 4.0

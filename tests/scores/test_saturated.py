@@ -12,6 +12,7 @@ from ibmap.scores import SaturatedScore
 from tests.engines.partitioned import ENGINES, MemoryEngine, data_of, with_wide_columns
 from tests.reference import saturated as twin
 from tests.reference.tables import Table, categorical_tables, random_table
+from tests.rows import whole
 
 
 def blankets_of(n: int, seed: int) -> list[np.ndarray]:
@@ -24,7 +25,7 @@ def assert_agrees(table: Table, engine: Any, seed: int, **options: float) -> Non
     n, blankets = len(cards), blankets_of(len(cards), seed)
     score = SaturatedScore(**options).bind(engine(data_of(codes, cards)), None)
     a, c = options.get("prior_count", 0.5), options.get("expected_neighbours", 4.0)
-    for given_blankets, rows in ((blankets, score.rows(range(n), blankets)), ([[]] * n, score.empty())):
+    for given_blankets, rows in ((blankets, whole(score, range(n), blankets)), ([[]] * n, score.empty())):
         for x, blanket in enumerate(given_blankets):
             expected = [0.0 if y == x else twin.evidence(codes, cards, x, y, blanket, a, c) for y in range(n)]
             assert rows.evidence[x] == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -56,7 +57,7 @@ def test_evidence_is_what_a_flip_gains(table: Table, seed: int) -> None:
     codes, cards = table
     n, blankets = len(cards), blankets_of(len(cards), seed)
     score = SaturatedScore().bind(MemoryEngine(data_of(codes, cards)), None)
-    evidence = score.rows(range(n), blankets).evidence
+    evidence = whole(score, range(n), blankets).evidence
     for x in range(n):
         for y in range(x + 1, n):
             with_edge, without = (

@@ -1,26 +1,10 @@
-from math import exp
-
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from ibmap.graph import Graph
-from ibmap.kernels.gibbs_binary import run_chains
-from ibmap.synthetic import PairwiseModel, gibbs, random_network, sample
-from tests.reference.splitmix import numbers
-
-
-def slow_chain(model, seed, row, sweeps):
-    """The sampler as one would write it on a blackboard: the reference for the compiled one."""
-    draws = numbers(seed, row)
-    coupling = dict(zip(map(tuple, model.graph.pairs.tolist()), model.couplings, strict=True))
-    x = [next(draws) & 1 for _ in model.fields]
-    for _ in range(sweeps):
-        for i, field in enumerate(model.fields):
-            log_odds = field + sum(w * x[k if i == j else j] for (j, k), w in coupling.items() if i in (j, k))
-            p = 1 / (1 + exp(-log_odds))
-            x[i] = int((next(draws) >> 11) * 2.0**-53 < p)
-    return x
+from ibmap.synthetic import PairwiseModel, random_network, sample
+from tests.reference.worlds import slow_binary_chain
 
 
 def exact(model):
@@ -71,17 +55,7 @@ def test_compiled_chains_equal_the_slow_ones(name):
     seed = int(np.random.default_rng(5).integers(2**64, dtype=np.uint64))
     data = sample(model, 70, sweeps=6, random_state=5)
     for row in (0, 1, 63, 64, 69):
-        assert data[row].tolist() == slow_chain(model, seed, row, 6)
-
-
-def test_products_and_logarithms_of_odds_agree():
-    model = random_network(60, 6, random_state=0)
-    offsets, neighbours, weights, safe = gibbs._neighbourhoods(model)
-    assert safe.all()
-    blocks = [np.empty((64, 60), dtype=np.uint8) for _ in range(2)]
-    for flags, out in zip((safe, ~safe), blocks, strict=True):
-        run_chains(np.uint64(3), 0, 20, model.fields, offsets, neighbours, weights, flags, out)
-    np.testing.assert_array_equal(*blocks)
+        assert data[row].tolist() == slow_binary_chain(model, seed, row, 6)
 
 
 def test_huge_couplings_do_not_overflow():

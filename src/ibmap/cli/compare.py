@@ -37,7 +37,7 @@ def compare(
     ] = None,
     learner: options.LearnerOptions,
     test: options.TestOptions,
-    table: options.TableOptions,
+    table: options.ReadingOptions,
     output: options.OutputOptions,
     top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only the summary.")] = 20,
 ) -> None:
@@ -78,7 +78,7 @@ def compare(
 
 
 def read_groups(
-    table: options.TableOptions, first: Path, second: Path | None, by: str | None
+    table: options.ReadingOptions, first: Path, second: Path | None, by: str | None
 ) -> tuple["Groups", tuple[str, str]]:
     """Return both groups, read together: the same levels, the same bins; and what they are called."""
     import polars as pl
@@ -118,7 +118,7 @@ def _free_name(names: tuple[str, ...]) -> str:
 
 
 def _columns_of(
-    frame: "pl.DataFrame", names: list[str], path: Path, table: options.TableOptions
+    frame: "pl.DataFrame", names: list[str], path: Path, table: options.ReadingOptions
 ) -> "pl.DataFrame":
     """Return the columns of the first table that the second has, too; all of them, if none are chosen."""
     missing = [name for name in names if name not in frame.columns]

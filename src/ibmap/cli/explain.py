@@ -59,12 +59,13 @@ def explain(
 def read_again(known: "Result", data: Path | None) -> "CategoricalData | NumericData":
     """Read the table that a result was learned from, and make sure that it is the same."""
     from ibmap.data.schema import PARTS
+    from ibmap.data.workbooks import sheet_of
 
     about = known.content["data"]
     if data is None and about.get("path") is None:
         raise RequestError("the result does not know where its table is: pass --data FILE")
     path = data or Path(str(about["path"]))
-    if not path.exists():
+    if not sheet_of(path)[0].exists():
         raise RequestError(f"there is no table {str(path)!r} any more: pass --data FILE")
     with warnings.catch_warnings():  # what is odd about the table was said when it was learned from
         warnings.simplefilter("ignore", DataWarning)

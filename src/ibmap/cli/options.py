@@ -33,7 +33,7 @@ File = Annotated[
     typer.Argument(
         metavar="FILE",
         help="CSV (or other delimited text, perhaps gzipped), Parquet, Arrow, Feather, SPSS, Stata, SAS, "
-        "Excel, or a packed table; a folder of Parquet or Arrow files; - is stdin.",
+        "Excel (FILE.xlsx#SHEET), or a packed table; a folder of Parquet or Arrow files; - is stdin.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]

@@ -1,7 +1,7 @@
-"""``ibmap pack``: a table as bits, in a file that is mapped into memory when it is opened."""
+"""``ibmap pack``: a table as bits, in a file that every verb opens at once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,20 +9,37 @@ from ibmap.cli import options, screen
 from ibmap.cli.startup import import_numba
 from ibmap.errors import RequestError
 
+if TYPE_CHECKING:
+    from ibmap.data.packed import PackedData
+
 
 def pack(
     file: options.File,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The packed table, such as table.ibmap.")],
     table: options.ReadingOptions,
+    out: Annotated[
+        Path | None, typer.Argument(metavar="OUT", help="The packed table, such as table.ibmap.")
+    ] = None,
     *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare a packed FILE with its digest; write nothing.")
+    ] = False,
     force: options.Force = False,
 ) -> None:
     """Read a table once, and write it as every verb that takes a FILE can open it at once."""
     from ibmap._files import refuse_existing
     from ibmap.data import CategoricalData
-    from ibmap.data.packed_file import write_packed
+    from ibmap.data.packed_file import check_packed, write_packed
 
+    if check:
+        if out is not None or force or table != options.ReadingOptions():
+            raise RequestError("--check takes a packed FILE, and nothing else")
+        import_numba()
+        screen.tell(f"{file} is as it was packed: {_size(check_packed(file), file)}")
+        return
+    if out is None:
+        raise RequestError("say where the packed table goes: ibmap pack FILE OUT")
     refuse_existing(out, overwrite=force)
+    _refuse_source(file, out)
     import_numba()
     from ibmap.engines.packing import packed_data
 
@@ -31,6 +48,17 @@ def pack(
         raise RequestError("numbers are not packed: cut them by --discretize and --bins")
     data = packed_data(read)
     write_packed(data, out, overwrite=force)
-    size = f"{out.stat().st_size / 1e6:,.1f} MB"
-    rows = screen.counted(data.n_rows, "row")
-    screen.tell(f"wrote {out}: {screen.counted(data.n_variables, 'variable')}, {rows}, {size}")
+    screen.tell(f"wrote {out}: {_size(data, out)}")
+
+
+def _refuse_source(file: Path, out: Path) -> None:
+    """Refuse to replace what is read, under whatever name."""
+    if not (file.exists() and out.exists()):
+        return
+    if file.samefile(out) or file.resolve() in out.resolve().parents:
+        raise RequestError(f"{str(out)!r} is the table that is read, or a part of it: give OUT another name")
+
+
+def _size(data: "PackedData", path: Path) -> str:
+    variables, rows = screen.counted(data.n_variables, "variable"), screen.counted(data.n_rows, "row")
+    return f"{variables}, {rows}, {path.stat().st_size / 1e6:,.1f} MB"

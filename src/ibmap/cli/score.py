@@ -11,7 +11,7 @@ from ibmap.cli.impute import Unseen
 from ibmap.cli.tables import Out, check_target, write_table
 
 if TYPE_CHECKING:
-    from ibmap.model.scoring import RowScores
+    from ibmap.model.likelihood import RowScores
 
 
 def score(
@@ -30,7 +30,7 @@ def score(
 
     from ibmap.data.files import open_file
     from ibmap.model import read_model
-    from ibmap.model.scoring import row_scores
+    from ibmap.model.likelihood import row_scores
 
     network = read_model(model)
     found = row_scores(network, open_file(Path("/dev/stdin") if str(file) == "-" else file), unseen)

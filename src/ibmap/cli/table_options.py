@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -126,7 +127,7 @@ class ReadingOptions:
         data : CategoricalData or NumericData
             The table.
         about : dict
-            Where it is and how it was read, as a result keeps it; ``drop`` and ``only`` are lists of names.
+            Where it comes from, as a result keeps it; how it was read the table knows itself.
         """
         from ibmap.data.files import open_file, open_frame
 
@@ -147,7 +148,7 @@ class ReadingOptions:
         if how["columns"] in ("values", "ranks") and (gone := len(opened.frame) - data.schema.n_rows):
             rows = counted(len(opened.frame), "row")
             screen.note(f"{gone:,} of {rows} with missing numbers {'is' if gone == 1 else 'are'} left out")
-        return data, {"path": file, **how}
+        return data, {"path": file, "weights": self.weights}
 
     def how(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the options as arguments of :func:`load_as`; ``drop`` and ``only`` are lists of names."""
@@ -180,7 +181,7 @@ class TableOptions(ReadingOptions):
     engine: EngineName = None
 
     def read(self, file: Path) -> tuple["Engine", dict[str, Any]]:
-        """Load the table in a file behind an engine; return also how it was read."""
+        """Load the table in a file behind an engine; return also where it comes from."""
         kind, _, address = (self.engine or "").partition("=")
         if kind == "dask":
             return self._on_cluster(file, address or None)
@@ -189,21 +190,24 @@ class TableOptions(ReadingOptions):
 
     def _on_cluster(self, file: Path, address: str | None) -> tuple["Engine", dict[str, Any]]:
         """Have the workers of a cluster read the table; it is forgotten when the verb ends."""
-        for option in ("discretize", "bins", "weights"):
-            if getattr(self, option) is not None:
-                raise RequestError(f"the engine dask reads columns as they are: leave out --{option}")
         if self.columns not in (None, "categories"):
             raise RequestError("the engine dask counts categories: leave out --columns, or --engine")
         import_numba()
         from ibmap.data.pieces import pieces_of
         from ibmap.engines.dask import DaskEngine
 
-        how = self.how(pieces_of(file)[0])
-        kept = {name: how[name] for name in ("missing", "drop", "only")}
+        known = signature(DaskEngine).parameters
+        for option in fields(ReadingOptions):
+            if option.name not in ("columns", *known) and getattr(self, option.name) != option.default:
+                typed = option.name.replace("_", "-")
+                raise RequestError(
+                    f"the engine dask reads columns as they are: leave out --{typed}, or --engine"
+                )
+        how = {name: value for name, value in self.how(pieces_of(file)[0]).items() if name in known}
         with screen.bar("packing") as told:
-            engine = DaskEngine(address, file, told=told, **kept)
+            engine = DaskEngine(address, file, told=told, **how)
         at_end(engine.close)
-        return engine, {"path": file, **how}
+        return engine, {"path": file, "weights": self.weights}
 
     def counting(self, data: "CategoricalData | NumericData") -> "Engine":
         """Return the engine that was chosen, with a table behind it."""

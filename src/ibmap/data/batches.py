@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.data.column_errors import infinite
-from ibmap.data.columns import Coded, Column, Labels
+from ibmap.data.columns import Coded, Column, Labels, observed
 from ibmap.data.discretize import is_whole
 from ibmap.data.packed import WIDE
 from ibmap.data.parts import ABSENT, Part, pack_cells
@@ -109,6 +109,7 @@ def values_of(column: Column, file: str) -> Values:
     ((5, 7), [0, 2], [2, 0, 2])
     """
     if isinstance(column, Coded):
+        column = observed(column) if column.declared else column
         return Values(column.levels, np.arange(len(column.levels)), column.codes, column.declared)
     values, missing = column.values, column.missing
     if values.dtype.kind == "f":

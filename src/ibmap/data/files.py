@@ -27,7 +27,7 @@ from ibmap.data.table import CategoricalData
 from ibmap.data.text_numbers import MISSING, exact_numbers, without_blanks
 from ibmap.data.text_stream import is_large_text, open_text
 from ibmap.data.workbooks import KINDS as WORKBOOKS
-from ibmap.data.workbooks import open_workbook
+from ibmap.data.workbooks import open_workbook, sheet_of
 from ibmap.errors import DataError, RequestError
 
 SEPARATORS = ",;\t|"
@@ -55,18 +55,22 @@ OTHERS = {
 
 def open_file(path: Path) -> OpenedFile | Stream | CategoricalData:
     """Return what a file holds: delimited text, perhaps gzipped, Parquet, Arrow, or a packed table; or one of
-    SPSS, Stata, SAS or Excel, by its suffix.
+    SPSS, Stata, SAS or Excel, by its suffix. ``file.xlsx#Sheet2`` is a sheet of a workbook.
 
     Large files, and folders of files, are not read at once: they are streams.
     """
+    path, sheet = sheet_of(path)
     if path.is_dir():
         return open_folder(path)
     if is_packed(path):
-        return open_packed(path)
+        packed = open_packed(path)
+        if not packed.n_rows:
+            raise DataError(f"{str(path)!r} has no rows: pack a table that has some")
+        return packed
     if path.suffix.lower() in STATISTICS:
         return open_statistics(path, MAX_BYTES)
     if path.suffix.lower() in WORKBOOKS:
-        return open_workbook(path, MAX_BYTES)
+        return open_workbook(path, MAX_BYTES, sheet)
     if (kind := kind_of_file(path)) == ARROW_STREAM:
         return open_arrow_stream(path)
     if kind:

@@ -15,7 +15,7 @@ from ibmap.data.discretize import ADVICE, Bins, about_continuous, check_bins, di
 from ibmap.data.missing import apply_policy, check_finite, check_policy, with_category
 from ibmap.data.packed import PackedData
 from ibmap.data.quality import missing_together, too_many_levels
-from ibmap.data.sources import RawTable, Stream, check_shape, chosen, read
+from ibmap.data.sources import RawTable, Stream, check_shape, chosen, listed_names, read
 from ibmap.data.streaming import is_reader, load_stream, stream_of_frames
 from ibmap.data.table import CategoricalData, smallest_dtype
 from ibmap.data.told import MissingValues, Ordinal, Told, check_order, lost_orders, told
@@ -40,9 +40,10 @@ def load(
     ----------
     source : table
         A pandas, polars or Arrow frame, a NumPy array, a list of rows, a dict of columns, the path of a CSV
-        (or otherwise delimited), Parquet, Arrow or packed file, or of a folder of Parquet or Arrow files, an
-        Arrow stream or another iterator of frames, or a ``CategoricalData``, of which only columns are
-        chosen. Folders, streams and large files are read in batches and packed to bits as they pass.
+        (or otherwise delimited), Parquet, Arrow or packed file, of a file of SPSS, Stata, SAS or Excel (a
+        sheet of it: "file.xlsx#Sheet2"), or of a folder of Parquet or Arrow files, an Arrow stream or another
+        iterator of frames, or a ``CategoricalData``, of which only columns are chosen. Folders, streams and
+        large files are read in batches and packed to bits as they pass.
     missing : {"error", "drop", "category", "testwise"}
         Refuse missing values; drop incomplete rows; make them a level of their own, labelled None and sorted
         last; or keep them as code -1, so that each test uses the rows complete in its own columns.
@@ -89,6 +90,8 @@ def load(
     check_policy(missing)
     check_bins(discretize, bins)
     source = opened(source)
+    drop, only = listed_names(drop), listed_names(only)
+    reading = {"missing": missing, "discretize": discretize, "bins": bins, "drop": drop, "only": only}
     if isinstance(source, CategoricalData):
         about = told(source.names, ordinal, categorical, missing_values)
         data = _chosen_variables(_told_about(source, about), chosen(source.names, drop, only))
@@ -96,12 +99,14 @@ def load(
             _check_packed(data, missing, discretize, bins)
             for words in data.warnings:
                 warnings.warn(words, DataWarning, stacklevel=2)
-        return data
+        chose = {"drop": drop, "only": only, **about.said(data.names)}
+        before = source.reading or {"missing": "testwise" if data.has_missing else missing}
+        return data.read_by({**before, **{name: value for name, value in chose.items() if value}})
     if isinstance(source, Stream):
         about = told(source.names, ordinal, categorical, missing_values)
         packed = load_stream(source, missing, discretize, bins, drop, only, about)
         if packed is not None:
-            return packed
+            return packed.read_by(reading | about.said(packed.names))
     table = read(source, drop, only)
     if table.warning:
         warnings.warn(table.warning, DataWarning, stacklevel=2)
@@ -118,7 +123,8 @@ def load(
     odd = [too_many_levels(data, declared), missing_together(data) if missing == "category" else "", lost]
     for words in filter(None, odd):
         warnings.warn(words, DataWarning, stacklevel=2)
-    return replace(data, warnings=tuple(filter(None, [table.warning, *odd])))
+    reading |= about.said(table.names)
+    return replace(data, warnings=tuple(filter(None, [table.warning, *odd])), reading=reading)
 
 
 def opened(source: Any) -> Any:
@@ -158,7 +164,7 @@ def _told_about(data: CategoricalData, about: Told) -> CategoricalData:
         return data
     if isinstance(data, PackedData):
         known = (data.names, data.levels, data.bin_edges, data.backend, data.warnings)
-        return PackedData(data.bits, *known, ordinal=ordinal)
+        return PackedData(data.bits, *known, ordinal=ordinal, reading=data.reading)
     return replace(data, ordinal=tuple(ordinal))
 
 

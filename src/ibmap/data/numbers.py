@@ -3,8 +3,8 @@
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from ibmap._types import Floats
 from ibmap.data.columns import Coded, Column, Numeric
 from ibmap.data.missing import apply_policy, check_finite
 from ibmap.data.schema import CONTINUOUS, Schema
-from ibmap.data.sources import chosen, read
+from ibmap.data.sources import chosen, listed_names, read
 from ibmap.data.told import MissingValues, Ordinal, told
 from ibmap.errors import DataError, DataWarning, RequestError
 
@@ -39,6 +39,8 @@ class NumericData:
         The library of the frame that the user brought.
     warnings : tuple of str
         What is probably not meant like this.
+    reading : mapping
+        How it was read, by the arguments of :func:`load_numbers`.
     """
 
     values: Floats
@@ -46,6 +48,7 @@ class NumericData:
     columns: str = "values"
     backend: str | None = None
     warnings: tuple[str, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -65,9 +68,9 @@ class NumericData:
         said = json.dumps([self.names, self.columns, list(self.values.shape)]).encode()
         digest = hashlib.sha256(said + np.ascontiguousarray(self.values).tobytes()).hexdigest()
         kinds = (CONTINUOUS,) * n
-        return Schema(
-            self.names, ((),) * n, rows, kinds, self.backend, digest_of_rows=digest, warnings=self.warnings
-        )
+        reading = {**self.reading, "columns": self.columns}
+        more: dict[str, Any] = {"warnings": self.warnings, "reading": reading}
+        return Schema(self.names, ((),) * n, rows, kinds, self.backend, digest_of_rows=digest, **more)
 
 
 def load_numbers(
@@ -111,6 +114,7 @@ def load_numbers(
         raise RequestError(f"columns must be {one_of(COLUMNS)}, not {columns!r}")
     if missing not in POLICIES:
         raise RequestError(f"missing must be {one_of(POLICIES)} where columns are numbers, not {missing!r}")
+    drop, only = listed_names(drop), listed_names(only)
     if isinstance(source, NumericData):
         kept = chosen(source.names, drop, only)
         return replace(source, values=source.values[kept], names=tuple(source.names[i] for i in kept))
@@ -140,7 +144,8 @@ def load_numbers(
     if ranks:
         values = np.stack([normal_scores(row) for row in values])
     said = (table.warning,) if table.warning else ()
-    return NumericData(values, table.names, "ranks" if ranks else "values", table.backend, said)
+    reading = {"missing": missing, "drop": drop, "only": only, **about.said(table.names)}
+    return NumericData(values, table.names, "ranks" if ranks else "values", table.backend, said, reading)
 
 
 def has_order(column: Column) -> bool:

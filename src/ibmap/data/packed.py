@@ -148,12 +148,12 @@ class PackedData(CategoricalData):
     ----------
     bits : LevelBits
         The rows.
-    names, levels, bin_edges, backend, warnings, ordinal
+    names, levels, bin_edges, backend, warnings, ordinal, reading
         As those of :class:`CategoricalData`.
     digest : str or None
         The digest where it is known, as in a file.
     path : Path or None
-        The file that the bits are mapped from.
+        The file that the bits are mapped from; None if they are in memory.
 
     Examples
     --------
@@ -179,10 +179,12 @@ class PackedData(CategoricalData):
         digest: str | None = None,
         path: Path | None = None,
         ordinal: Iterable[str] = (),
+        reading: Mapping[str, Any] | None = None,
     ) -> None:
         about: dict[str, Any] = {"bits": bits, "names": names, "levels": levels}
         about |= {"bin_edges": dict(bin_edges or {}), "ordinal": among(ordinal, names)}
         about |= {"backend": backend, "warnings": warnings, "known_digest": digest, "path": path}
+        about |= {"reading": dict(reading or {})}
         for name, value in about.items():
             object.__setattr__(self, name, value)
 
@@ -193,9 +195,9 @@ class PackedData(CategoricalData):
         if self.path is not None:
             from ibmap.data.packed_file import open_packed
 
-            return open_packed, (self.path,)  # the other process maps the same pages
+            return open_packed, (self.path, True)  # the other process maps the same pages
         about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings, self.known_digest)
-        return PackedData, (self.bits, *about, None, self.ordinal)
+        return PackedData, (self.bits, *about, None, self.ordinal, self.reading)
 
     @cached_property
     def codes(self) -> NDArray[np.signedinteger[Any]]:

@@ -1,4 +1,4 @@
-"""A packed table in a file: mapped into memory when it is opened, and shared by processes.
+"""A packed table in a file, as kernels read it.
 
 The file begins with ``MAGIC``, a version, the length of a header and its SHA-256. The header is JSON: names,
 levels and the digest of the table, and where the arrays stand. Each of these begins at a multiple of 4096.
@@ -7,21 +7,26 @@ levels and the digest of the table, and where the arrays stand. Each of these be
 import ctypes
 import hashlib
 import json
+import math
 import mmap
+import os
 import struct
 from collections.abc import Iterator
 from functools import cache
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._files import write_parts
-from ibmap.data.packed import WIDE, LevelBits, PackedData, digest_of
+from ibmap._files import byte_limit, write_parts
+from ibmap.data.packed import LevelBits, PackedData, digest_of
+from ibmap.data.packed_check import check_rows, header_of
 from ibmap.errors import DataError
 
-MAGIC, VERSION = b"IBMAPTAB", 1
+MAGIC, VERSION, SUFFIX = b"IBMAPTAB", 1, ".ibmap"
+MOST_READ = 1 << 32  #: bytes of a file that is read, not mapped, unless IBMAP_MAX_BYTES says otherwise
 _START = struct.Struct("<8sIQ32s")  # magic, version, length of the header, its SHA-256
 ALIGNED = 4096
 AT_ONCE = 1 << 24  #: bytes that are written at a time
@@ -69,44 +74,94 @@ def _parts(header: bytes, arrays: list[NDArray[Any]]) -> Iterator[bytes | memory
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file begins like a packed table."""
+    """Whether a file begins like a packed table, or is called like one."""
     if not path.is_file():
         return False
     try:
         with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+            return path.suffix.lower() == SUFFIX or file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False
 
 
-def open_packed(path: Path) -> PackedData:
-    """Map a packed table into memory: its rows are read when they are needed."""
+def open_packed(path: Path, mapped: bool = False) -> PackedData:
+    """Open a packed table; one that contradicts itself is refused.
+
+    Its rows are read into memory, where nobody else can change them or cut them off. They are mapped if they
+    are more than ``MOST_READ`` (or IBMAP_MAX_BYTES), or if ``mapped`` says that the file is nobody else's.
+    """
     try:
         with path.open("rb") as file:
-            size = file.seek(0, 2)
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if size else None
+            size = os.fstat(file.fileno()).st_size
+            mapped = mapped or size > byte_limit(MOST_READ)
+            raw = _raw_header(path, file, size)
+            try:
+                return _opened(path, file, size, raw, mapped)
+            except DataError as error:
+                raise DataError(f"{str(path)!r} is damaged: {error}; pack the table again") from None
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
-    if mapped is None or size < _START.size or mapped[: len(MAGIC)] != MAGIC:
-        raise DataError(f"{str(path)!r} is not a packed table: ibmap pack makes one")
-    header, first = _header(path, mapped)
-    arrays: dict[str, NDArray[Any]] = {}
+
+
+def check_packed(path: Path) -> PackedData:
+    """Open a packed table, and compare its rows with its digest.
+
+    Only this finds rows that make sense, but are others than were packed.
+    """
+    data = open_packed(path)
+    if digest_of(data.bits, data.names, data.levels, data.ordinal, data.dtype) != data.known_digest:
+        raise DataError(f"{str(path)!r} is damaged: its rows have another digest; pack the table again")
+    return data
+
+
+def _raw_header(path: Path, file: BufferedReader, size: int) -> bytes:
+    """Return the header of a packed table as it stands there."""
+    start = file.read(_START.size)
+    if len(start) < _START.size or not start.startswith(MAGIC):
+        raise DataError(
+            f"{str(path)!r} is not a packed table, or its beginning is damaged: ibmap pack makes one"
+        )
+    _, version, length, digest = _START.unpack(start)
+    if version != VERSION:
+        raise DataError(
+            f"{str(path)!r} was packed by another version of ibmap (format {version}, here {VERSION}): "
+            "pack the table again"
+        )
+    raw = file.read(min(length, size))
+    if hashlib.sha256(raw).digest() != digest:
+        raise DataError(f"{str(path)!r} is damaged or cut off: pack the table again")
+    return raw
+
+
+def _opened(path: Path, file: BufferedReader, size: int, raw: bytes, mapped: bool) -> PackedData:
+    """Return the table of an open file, checked."""
+    header = header_of(raw)
+    first, places = _START.size + len(raw), []
     for name, kind in ARRAYS.items():
-        first += -first % ALIGNED
-        shape = tuple(header["shapes"][name])
-        count = int(np.prod(shape))
-        if first + count * np.dtype(kind).itemsize > size:
-            raise DataError(f"{str(path)!r} is cut off: {size:,} bytes are there; pack the table again")
-        arrays[name] = np.frombuffer(mapped, kind, count, first).reshape(shape)
-        first += arrays[name].nbytes
-    levels = tuple(tuple(labels) for labels in header["levels"])
-    sizes = np.array([len(labels) for labels in levels], np.int64)
+        places.append(first + -first % ALIGNED)
+        first = places[-1] + math.prod(header.shapes[name]) * np.dtype(kind).itemsize
+    if first != size:
+        raise DataError(f"it is cut off, or too long: it has {size:,} bytes, not {first:,}")
+    content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if mapped else _read(file, size)
+    arrays: dict[str, NDArray[Any]] = {}
+    for (name, kind), at in zip(ARRAYS.items(), places, strict=True):
+        shape = header.shapes[name]
+        arrays[name] = np.frombuffer(content, kind, math.prod(shape), at).reshape(shape)
+    sizes = np.array([len(labels) for labels in header.levels], np.int64)
     parts = (arrays["bits"], arrays["wide_codes"], arrays["level_sizes"].copy(), arrays["columns"])
-    table = LevelBits(header["n_rows"], sizes, *parts)
-    _check(path, table)
-    edges = {name: tuple(edges) for name, edges in header["bin_edges"].items()}
-    about = (edges, None, tuple(header["warnings"]), header["digest"], path, header.get("ordinal", ()))
-    return PackedData(table, tuple(header["names"]), levels, *about)
+    table = LevelBits(header.n_rows, sizes, *parts)
+    check_rows(table)
+    about = (header.bin_edges, None, header.warnings, header.digest, path if mapped else None, header.ordinal)
+    return PackedData(table, header.names, header.levels, *about)
+
+
+def _read(file: BufferedReader, size: int) -> NDArray[np.uint8]:
+    """Return what a file holds, in memory of our own."""
+    content = np.empty(size, np.uint8)
+    file.seek(0)
+    if file.readinto(content.data) != size:
+        raise DataError("it was cut off while it was read")
+    return content
 
 
 def let_go(data: PackedData) -> None:
@@ -126,33 +181,3 @@ def let_go(data: PackedData) -> None:
 @cache
 def _libc() -> Any:
     return ctypes.CDLL(None)
-
-
-def _header(path: Path, mapped: mmap.mmap) -> tuple[dict[str, Any], int]:
-    """Return the header of a packed table, and where it ends."""
-    _, version, length, digest = _START.unpack(mapped[: _START.size])
-    if version != VERSION:
-        raise DataError(
-            f"{str(path)!r} was packed by another version of ibmap (format {version}, here {VERSION}): "
-            "pack the table again"
-        )
-    raw = mapped[_START.size : _START.size + length]
-    if hashlib.sha256(raw).digest() != digest:
-        raise DataError(f"{str(path)!r} is damaged or cut off: pack the table again")
-    header: dict[str, Any] = json.loads(raw)
-    return header, _START.size + length
-
-
-def _check(path: Path, table: LevelBits) -> None:
-    """Refuse arrays that do not fit together: kernels trust them and check no bounds."""
-    n_words, n_wide = max(1, -(-table.n_rows // 64)), int((table.levels > WIDE).sum())
-    n_bits = int(table.levels[table.narrow].sum())
-    fits = table.bits.shape == (n_bits, n_words) and table.wide_codes.shape == (n_wide, table.n_rows)
-    fits = fits and table.level_sizes.shape == (n_bits,) and table.turned is not None
-    fits = fits and table.columns.shape == (n_words, len(table.blocks[1]))
-    most = table.levels[~table.narrow]
-    if not fits or any(
-        bool((codes < -1).any() or (codes >= levels).any())
-        for codes, levels in zip(table.wide_codes, most, strict=True)
-    ):
-        raise DataError(f"{str(path)!r} is damaged: pack the table again")

@@ -5,7 +5,7 @@ has to be done again: in the end the labels of all parts are sorted, and every p
 """
 
 import mmap
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._parallel import spread
+from ibmap._text import listing
 from ibmap._types import Ints
 from ibmap.data.columns import Labels
 from ibmap.data.packed import WIDE, LevelBits
+from ibmap.errors import DataError
 
 MAPPED = 1 << 18  #: bytes of an array from which on it is mapped by itself: there are 65,530 maps at most
 ABSENT = 255  #: of a column whose values lie within one byte, what a missing value is
@@ -43,6 +45,46 @@ class Part:
         out = np.empty(self.n_rows, np.int8)
         unpack_bits(self.bits[first : first + len(self.labels[column])], out)
         return out
+
+    def labels_beyond(self, column: int, known: Container[Hashable]) -> list[Hashable]:
+        """Return the labels of a column that some row has and that are not among the known ones."""
+        lost = [k for k, label in enumerate(self.labels[column]) if label not in known]
+        if not lost:
+            return []
+        present = np.isin(lost, self.codes_of(column)).tolist()
+        return [self.labels[column][k] for k, is_there in zip(lost, present, strict=True) if is_there]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all parts of a table have in common, when all its rows have been seen.
+
+    ``labels`` are those that occur, in order; columns with ``extra`` have a last level for missing values.
+    Levels of ``ordinal`` columns have an order; ``lost`` is the warning about orders that could not be kept.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[Labels, ...]
+    extra: tuple[bool, ...]
+    ordinal: tuple[str, ...] = ()
+    lost: str = ""
+
+    @property
+    def levels(self) -> tuple[Labels, ...]:
+        """The levels of each column."""
+        return tuple((*one, None) if more else one for one, more in zip(self.labels, self.extra, strict=True))
+
+    def put_together(self, parts: list[Part], threads: int = 1) -> LevelBits:
+        """Put parts together, and forget each as soon as it is in its place."""
+        code_of = [{label: code for code, label in enumerate(one)} for one in self.labels]
+        for part in parts:
+            for j, name in enumerate(self.names):
+                if lost := part.labels_beyond(j, code_of[j]):
+                    raise DataError(
+                        f"column {name!r} holds {listing(lost)}, and its levels do not: declare the same "
+                        "categories in all batches"
+                    )
+        return together(parts, self.levels, code_of, self.extra, threads)
 
 
 def fresh(shape: tuple[int, int]) -> NDArray[np.uint64]:
@@ -92,7 +134,7 @@ def together(
     labels : sequence of tuples
         The levels of each column; of one with ``extra`` the last one is for missing values.
     code_of : sequence of dict
-        The code of each label that occurs in some part; labels that are not in it are missing values.
+        The code of each label that some row has; other labels of a part need none.
     extra : sequence of bool
         Which columns have a level for missing values.
     threads : int

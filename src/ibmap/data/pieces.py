@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from ibmap.data.packed import PackedData
-from ibmap.data.parts import Part
+from ibmap.data.parts import Part, Plan
 from ibmap.data.sources import Batch, duplicate_names
 from ibmap.data.stored import ARROW, PARQUET, Stored, files_in, kind_of_file, stored_file
-from ibmap.data.streaming import NotInBatchesError, Passing, Plan
+from ibmap.data.streaming import NotInBatchesError, Passing
+from ibmap.data.told import Told
 from ibmap.errors import DataError
 
 ROWS = 1 << 20  #: of a piece: with fewer, waiting for answers would take longer than counting
@@ -78,9 +79,9 @@ def _one_file(path: Path) -> Stored:
     return stored_file(path, kind)
 
 
-def read_piece(piece: Piece, names: tuple[str, ...], missing: str) -> Passing:
+def read_piece(piece: Piece, names: tuple[str, ...], missing: str, about: Told) -> Passing:
     """Read a piece, and pack it by the labels of its own rows."""
-    passing = Passing(names, missing, {})
+    passing = Passing(names, missing, {}, about)
     try:
         passing.take(piece.batches(passing.most_rows))
     except NotInBatchesError:
@@ -105,12 +106,13 @@ def without_rows(passing: Passing) -> Passing:
 
 def plan_of(seen: Sequence[Passing]) -> Plan:
     """Return what all pieces have in common; refuse columns that differ between them, as one reader would."""
-    whole = Passing(seen[0].names, seen[0].missing, {})
+    whole = Passing(seen[0].names, seen[0].missing, {}, seen[0].about)
     for one in seen:
         for name, (kind, where) in one.kinds.items():
             whole.check_kind(name, kind, where)
         whole.parts += one.parts
-        whole.declared |= one.declared
+        for name, levels in one.declared.items():
+            whole.declare(name, levels, one.kinds[name][1])
         whole.known = whole.known + one.known
         whole.n_rows += one.n_rows
     return whole.plan()

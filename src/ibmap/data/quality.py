@@ -1,7 +1,7 @@
 """Warnings about tables that can be used, but are probably not meant like this."""
 
 import re
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,12 +90,24 @@ say no more than that; missing='testwise' or 'drop' leaves such rows out"
     masks = np.array([data.codes_of(i)[::step] == len(data.levels[i]) - 1 for i in absent], np.float32)
     if len(absent) < 2:
         return ""
-    shares, both = masks.mean(axis=1), masks @ masks.T / masks.shape[1]
+    return of_missing_together([data.names[i] for i in absent], masks @ masks.T, masks.shape[1])
+
+
+def of_missing_together(names: Sequence[str], counts: Any, n_rows: int) -> str:
+    """Return the same warning; ``counts`` are the rows in which each two are missing, or one on the diagonal.
+
+    Examples
+    --------
+    >>> of_missing_together(("job", "pay"), np.array([[20, 4], [4, 20]]), 40)
+    ''
+    """
+    both = counts / n_rows
+    shares = np.diagonal(both)
     spread = np.sqrt(np.maximum(shares * (1 - shares), 1e-12))
     correlation = (both - np.outer(shares, shares)) / np.outer(spread, spread)
-    often = (correlation > 0.5) & (both * masks.shape[1] >= FEW_ROWS)
+    often = (correlation > 0.5) & (counts >= FEW_ROWS)
     np.fill_diagonal(often, val=False)
-    found = sorted(data.names[absent[i]] for i in np.flatnonzero(often.any(axis=1)))
+    found = sorted(names[i] for i in np.flatnonzero(often.any(axis=1)).tolist())
     if not found:
         return ""
     return (

@@ -39,6 +39,8 @@ class Schema:
         Tells this table from others; a function is called when somebody first asks for ``digest``.
     warnings : tuple of str
         What is probably not meant like this.
+    reading : mapping
+        How it was read: what :func:`ibmap.load`, or whoever else read it, has done, by its arguments.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Schema:
     bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     digest_of_rows: Callable[[], str] | str = ""
     warnings: tuple[str, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -67,7 +70,7 @@ class Schema:
 
     def __reduce__(self) -> tuple[Any, ...]:
         known = (self.names, self.levels, self.n_rows, self.kinds, self.backend, dict(self.bin_edges))
-        return Schema, (*known, self.digest, self.warnings)
+        return Schema, (*known, self.digest, self.warnings, dict(self.reading))
 
     @cached_property
     def digest(self) -> str:
@@ -135,6 +138,18 @@ class Schema:
             if here != there:
                 return f"{name!r} is {here} here, {there} there"
         return ""
+
+
+def kinds_of(names: Iterable[str], ordinal: Iterable[str]) -> tuple[str, ...]:
+    """Return the kinds of variables with levels, of which some have an order.
+
+    Examples
+    --------
+    >>> kinds_of(("age", "sex"), ["age"])
+    ('ordinal', 'categorical')
+    """
+    ordered = set(ordinal)
+    return tuple(ORDINAL if name in ordered else CATEGORICAL for name in names)
 
 
 def unknown_variable(name: object, names: Iterable[str]) -> UnknownVariableError:

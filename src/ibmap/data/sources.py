@@ -129,6 +129,17 @@ def chosen(names: Sequence[str], drop: Iterable[str] | None, only: Iterable[str]
     return kept if wanted is None else [i for i in kept if names[i] in wanted]
 
 
+def listed_names(names: Any) -> list[str] | None:
+    """Return the names of columns that an argument holds, None if it is not given.
+
+    Examples
+    --------
+    >>> listed_names("age"), listed_names(iter(["age", "sex"])), listed_names(None)
+    (['age'], ['age', 'sex'], None)
+    """
+    return None if names is None else list(_names(names))
+
+
 def _names(names: Any) -> dict[str, None]:
     """Return names without repetitions; a single name counts as one."""
     if not isinstance(names, Iterable | None):

@@ -141,7 +141,26 @@ def _whole(files: Sequence[Stored], names: Sequence[str]) -> Any:
     import polars as pl
 
     frames = [file.whole(names) for file in files]
-    return pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
+    try:
+        return pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
+    except pl.exceptions.PolarsError:
+        raise _unlike(files, frames) from None
+
+
+def _unlike(files: Sequence[Stored], frames: Sequence[Any]) -> DataError:
+    """Return the error about the first column that differs between files."""
+    import polars as pl
+
+    for name in frames[0].columns:
+        for file, frame in zip(files, frames, strict=True):
+            try:
+                pl.concat([frames[0].select(name), frame.select(name)], how="vertical_relaxed")
+            except pl.exceptions.PolarsError:
+                return DataError(
+                    f"column {name!r} is of another type, or declares other categories, in "
+                    f"{str(file.path)!r} than in {str(files[0].path)!r}: make them alike, or drop it"
+                )
+    return DataError(f"the columns of {str(files[0].path)!r} and the files beside it are of several types")
 
 
 def _one_column(files: Sequence[Stored], name: str) -> Any:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -13,13 +13,13 @@ from ibmap._text import listing
 from ibmap.data.batches import part_of, small, values_of
 from ibmap.data.column_errors import infinite
 from ibmap.data.columns import Coded, Column, Labels, Numeric
-from ibmap.data.discretize import Bins, Edges, cut, edges_of_columns, interval_labels, is_whole
+from ibmap.data.discretize import Bins, Edges, cut, edges_of_columns, interval_labels
 from ibmap.data.missing import check_counts, check_finite, no_row_left
-from ibmap.data.packed import LevelBits, PackedData
-from ibmap.data.parts import Part, beside, counted, together
+from ibmap.data.packed import PackedData
+from ibmap.data.parts import Part, Plan, beside, counted
 from ibmap.data.quality import missing_together, too_many_levels
 from ibmap.data.sources import Batch, Stream, check_shape, chosen
-from ibmap.data.told import Told, check_order, lost_orders
+from ibmap.data.told import Told, check_order, lost_orders, without_values
 from ibmap.errors import DataError, DataWarning
 
 MOST = 1 << 18  #: rows of one batch, which is read some columns at a time
@@ -59,28 +59,6 @@ def columns_at_once(names: Sequence[str], n_rows: int, threads: int) -> list[Seq
     n_groups = threads * max(1, -(-cells // (threads * CELLS))) if cells >= WORTH else 1
     size = max(1, -(-len(names) // n_groups))
     return [names[k : k + size] for k in range(0, len(names), size)]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What all parts of a table have in common, when all its rows have been seen.
-
-    ``labels`` are those that occur, in order; columns with ``extra`` have a last level for missing values.
-    """
-
-    names: tuple[str, ...]
-    labels: tuple[Labels, ...]
-    extra: tuple[bool, ...]
-
-    @property
-    def levels(self) -> tuple[Labels, ...]:
-        """The levels of each column."""
-        return tuple((*one, None) if more else one for one, more in zip(self.labels, self.extra, strict=True))
-
-    def put_together(self, parts: list[Part], threads: int = 1) -> LevelBits:
-        """Put parts together, and forget each as soon as it is in its place."""
-        code_of = [{label: code for code, label in enumerate(one)} for one in self.labels]
-        return together(parts, self.levels, code_of, self.extra, threads)
 
 
 @dataclass
@@ -125,7 +103,8 @@ class Passing:
                 self.check_kind(name, kind, seen.where)
             if isinstance(seen.packed, Exception):
                 raise seen.packed
-            self.declared |= seen.declared
+            for name, levels in seen.declared.items():
+                self.declare(name, levels, seen.where)
             parts.append(seen.packed)
             if seen.is_last:
                 self.parts += [beside(parts)] if parts[0].n_rows else []
@@ -158,15 +137,8 @@ class Passing:
 
     def _column(self, name: str, series: Any) -> Column:
         """Return a column as it was told about, in bins if it is to be cut."""
-        column = self._told(column_of_polars(name, series))
+        column = self.about.column(column_of_polars(name, series))
         return cut(column, self.edges[name]) if name in self.edges and isinstance(column, Numeric) else column
-
-    def _told(self, column: Column) -> Column:
-        """Return a column as it was told about; fractions have labels that depend on all of them."""
-        named = column.name in self.about.orders or column.name in self.about.categorical
-        if named and isinstance(column, Numeric) and not is_whole(column.present()):
-            raise NotInBatchesError
-        return self.about.column(column)
 
     def check_kind(self, name: str, kind: str, where: str) -> None:
         """Refuse a column that is of another kind than it was before."""
@@ -178,6 +150,20 @@ class Passing:
                 f"column {name!r} holds {kind} in {where}, and {before} in {there}: make them alike, "
                 "or drop it"
             )
+
+    def declare(self, name: str, levels: Labels, where: str) -> None:
+        """Take the declared levels of a column; refuse others than those that were declared before."""
+        before = self.declared.setdefault(name, levels)
+        if before == levels:
+            return
+        if self.about.orders.get(name) is None:
+            odd = [level for level in (*before, *levels) if (level in before) != (level in levels)]
+            raise DataError(
+                f"column {name!r} declares other categories in {where} than in {self.kinds[name][1]} "
+                f"({listing(odd) or 'in another order'}): declare the same ones in the same order, or drop it"
+            )
+        pairs = zip(before, levels, strict=True)  # an order holds text for levels that a batch does not have
+        self.declared[name] = tuple(new if isinstance(old, str) else old for old, new in pairs)
 
     def _complete_rows(self, batch: Batch) -> Batch:
         """Return the rows without a missing value; infinities count even where a row is left out."""
@@ -191,6 +177,11 @@ class Passing:
             if frame[name].is_infinite().any():
                 raise infinite(name)
         frame = frame.with_columns(pl.col(floats).fill_nan(None)) if floats else frame
+        for name, values in self.about.absent.items():
+            if name in self.names:
+                absent = without_values(column_of_polars(name, frame[name]), values).missing
+                known = None if absent is None else pl.when(pl.Series(~absent)).then(pl.col(name))
+                frame = frame if known is None else frame.with_columns(known.alias(name))
         self.known = self.known + (len(frame) - np.array(frame.null_count().row(0), np.int64))
         frame = frame.drop_nulls()
         return Batch(batch.where, len(frame), frame.select)
@@ -207,30 +198,26 @@ class Passing:
         check_counts(_some(self.names, absent), n_rows, self.missing)
         extra = [self.missing == "category" and bool(count) for count in absent.tolist()]
         labels = [self._labels(j) for j in range(len(self.names))]
-        return Plan(self.names, tuple(labels), tuple(extra))
+        plan = Plan(self.names, tuple(labels), tuple(extra))
+        found = dict(zip(self.names, plan.levels, strict=True))
+        orders = [name for name in self.about.orders if name in found]
+        for name in orders:  # words whose order nobody knows are refused
+            words = tuple(label for label in found[name] if label is not None)
+            check_order(name, words, name in self.declared)
+        kept = tuple(name for name in orders if None not in found[name])
+        return replace(plan, ordinal=kept, lost=lost_orders(orders, found))
 
     def finish(self, warning: str) -> PackedData:
         """Put the parts together."""
         plan = self.plan()
         bits, levels, extra = plan.put_together(self.parts, self.threads), plan.levels, plan.extra
         edges = {name: edges for name, edges in self.edges.items() if name in self.names}
-        data, lost = PackedData(bits, self.names, tuple(levels), edges), self._check_orders(levels)
-        odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else "", lost]
+        data = PackedData(bits, self.names, levels, edges)
+        odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else "", plan.lost]
         for words in filter(None, odd):
             warnings.warn(words, DataWarning, stacklevel=4)
         said = tuple(filter(None, [warning, *odd]))
-        kept = [name for name, one in zip(self.names, levels, strict=True) if None not in one]
-        ordinal = [name for name in self.about.orders if name in kept]
-        return PackedData(bits, self.names, tuple(levels), edges, warnings=said, ordinal=ordinal)
-
-    def _check_orders(self, levels: Sequence[Labels]) -> str:
-        """Refuse words whose order nobody knows; return the warning about orders that are lost."""
-        found = dict(zip(self.names, levels, strict=True))
-        for name in self.about.orders:
-            if name in found:
-                words = tuple(label for label in found[name] if label is not None)
-                check_order(name, words, name in self.declared)
-        return lost_orders([name for name in self.about.orders if name in found], found)
+        return PackedData(bits, self.names, levels, edges, warnings=said, ordinal=plan.ordinal)
 
     def _labels(self, column: int) -> Labels:
         """Return the levels of a column, in order."""
@@ -244,7 +231,7 @@ class Passing:
 
 
 def _sort_key(label: Hashable) -> tuple[str, Any]:
-    return type(label).__name__, label
+    return "number" if type(label) in (int, float) else type(label).__name__, label
 
 
 def _some(names: Sequence[str], counts: Any) -> dict[str, int]:
@@ -270,7 +257,7 @@ def kind_of(dtype: Any) -> str:
     if dtype == pl.Boolean:
         return "truth values"
     if isinstance(dtype, pl.Enum):
-        return f"the categories {', '.join(map(repr, dtype.categories.to_list()[:5]))}"
+        return "declared categories"
     if dtype in (pl.String, pl.Categorical):
         return "text"
     if (dtype.is_integer() and "128" not in str(dtype)) or dtype.is_float():
@@ -297,8 +284,6 @@ def load_stream(
     check_shape(1, names)
     edges: dict[str, Edges] = {}
     about = about or Told()
-    if about.absent and missing == "drop":
-        return None  # rows are dropped before columns are looked at
     if discretize is not None or bins is not None:
         if stream.column is None or missing == "drop":
             return None

@@ -5,12 +5,12 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data.schema import CATEGORICAL, ORDINAL, Schema, unknown_variable
+from ibmap.data.schema import Schema, kinds_of, unknown_variable
 from ibmap.errors import DataError
 
 
@@ -48,6 +48,8 @@ class CategoricalData:
         What is probably not meant like this, as it was said when the table was loaded.
     ordinal : tuple of str
         The variables whose levels have an order: that of ``levels``.
+    reading : mapping
+        How it was read, by the arguments of :func:`ibmap.load`.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class CategoricalData:
     backend: str | None = None
     warnings: tuple[str, ...] = ()
     ordinal: tuple[str, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -87,7 +90,7 @@ class CategoricalData:
 
     def __reduce__(self) -> tuple[Any, ...]:
         about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings, self.ordinal)
-        return CategoricalData, (self.codes, *about)
+        return CategoricalData, (self.codes, *about, self.reading)
 
     def digest(self) -> str:
         """Return a checksum of the table: a SHA-256 of names, numbers of levels and codes."""
@@ -106,10 +109,8 @@ class CategoricalData:
     @cached_property
     def schema(self) -> Schema:
         """The table without its rows."""
-        ordered = set(self.ordinal)
-        kinds = tuple(ORDINAL if name in ordered else CATEGORICAL for name in self.names) if ordered else ()
-        about = (self.names, self.levels, self.n_rows, kinds)
-        more = {"bin_edges": self.bin_edges, "warnings": self.warnings}
+        about = (self.names, self.levels, self.n_rows, kinds_of(self.names, self.ordinal))
+        more = {"bin_edges": self.bin_edges, "warnings": self.warnings, "reading": self.reading}
         return Schema(*about, backend=self.backend, digest_of_rows=self._digest(), **more)  # type: ignore[arg-type]
 
     def _digest(self) -> Callable[[], str] | str:
@@ -143,6 +144,15 @@ class CategoricalData:
         codes.flags.writeable = False
         about = (self.names, self.levels, self.bin_edges, self.backend)
         return CategoricalData(codes, *about, ordinal=self.ordinal)
+
+    def read_by(self, reading: Mapping[str, Any]) -> Self:
+        """Return the same table, which now says how it was read."""
+        if reading == self.reading:
+            return self
+        same = object.__new__(type(self))
+        vars(same).update({**vars(self), "reading": dict(reading)})
+        vars(same).pop("schema", None)
+        return same
 
     def _codes_of_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
         return self.codes[:, rows]

@@ -53,6 +53,28 @@ class Told:
             check_order(name, found.levels, found.declared)
         return replace(found, ordinal=True)
 
+    def said(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return what was said about some columns, as arguments of :func:`ibmap.load`; None is nothing.
+
+        Examples
+        --------
+        >>> Told({"mood": ("low", "high"), "age": None}).said(("age", "mood"))["ordinal"]
+        ['mood=low<high', 'age']
+        >>> about = Told(absent={"age": ("-9",), "mood": ("-9",)})
+        >>> about.said(("age", "mood"))["missing_values"], about.said(("age", "sex"))["missing_values"]
+        (['-9'], {'age': ['-9']})
+        """
+        orders = {name: order for name, order in self.orders.items() if name in names}
+        ordinal = [name if order is None else f"{name}={'<'.join(order)}" for name, order in orders.items()]
+        absent = {name: list(self.absent[name]) for name in names if name in self.absent}
+        every = next(iter(absent.values()), [])
+        alike = len(absent) == len(names) and all(values == every for values in absent.values())
+        return {
+            "ordinal": ordinal or None,
+            "categorical": [name for name in self.categorical if name in names] or None,
+            "missing_values": (every if alike else absent) or None,
+        }
+
     @property
     def is_plain(self) -> bool:
         """Whether codes of whole numbers in ascending order fit all of it."""

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.eda.blanket_tables import laid_out
+from ibmap import _core
 from ibmap.errors import RequestError
-from ibmap.kernels.moa_gibbs import accumulate, number_of, run_chains, tally
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -38,43 +37,38 @@ class Conditionals:
     """
 
     def __init__(self, rows: Ints, levels: Ints, neighbours: Sequence[Ints]) -> None:
-        self.rows = np.ascontiguousarray(rows, dtype=np.int64)
-        self.layout = layout = laid_out(len(rows), np.asarray(levels, np.int64), neighbours)
-        self._packed_rows = np.empty((len(rows), int(layout.word.max(initial=0)) + 1), np.uint64)
-        self.counts = np.zeros(int((layout.sizes * layout.levels).sum()))
-        tally(layout, self.rows, self._packed_rows, np.zeros(len(layout.levels), np.int64), self.counts)
-
-    def cumulative(self, sampling: str, inverse_temperature: float = 1.0) -> Floats:
-        """Return the probabilities of the levels but the last in every configuration, summed over the levels.
-
-        The choices are those of :class:`ibmap.eda.MOA`. What was never observed is uniform.
-        """
-        check_sampling(sampling)
-        whole = float(len(self.rows)) if sampling == "boltzmann-joint" else 0.0
-        sums = np.empty(int((self.layout.sizes * (self.layout.levels - 1)).sum()))
-        accumulate(self.layout, self.counts, sampling != "conditional", whole, inverse_temperature, sums)
-        return sums
+        start = np.cumsum([0, *map(len, neighbours)], dtype=np.int64)
+        joined = np.concatenate([np.empty(0, np.int64), *neighbours]).astype(np.int64)
+        self.n = len(levels)
+        self.tables = _core.BlanketTables(
+            np.ascontiguousarray(rows, np.int64), np.asarray(levels, np.int64), start, joined
+        )
 
     def probabilities(self, i: int, state: Ints, sampling: str, inverse_temperature: float = 1.0) -> Floats:
-        """Return the probabilities of the levels of variable i where its neighbours are as in ``state``."""
-        out, packed = np.asarray(state, np.int64), np.empty(self._packed_rows.shape[1], np.uint64)
-        number = number_of(self.layout, i, out, packed, self._packed_rows)
-        last = int(self.layout.levels[i]) - 1
-        sums = self.cumulative(sampling, inverse_temperature)[self.layout.sums_start[i] + number * last :]
-        return np.diff(sums[:last], prepend=0.0, append=1.0)
+        """Return the probabilities of the levels of variable i where its neighbours are as in ``state``.
+
+        The choices of ``sampling`` are those of :class:`ibmap.eda.MOA`. What was never observed is uniform.
+        """
+        inverse, joint = _weighting(sampling, inverse_temperature)
+        return self.tables.probabilities(i, state, inverse_temperature=inverse, joint=joint)
 
     def sample(
         self, n_rows: int, steps: int, seed: int, sampling: str, inverse_temperature: float = 1.0
     ) -> Ints:
         """Draw rows, each the end of a chain of ``steps`` single-site updates from a uniform string."""
-        out = np.empty((n_rows, len(self.layout.levels)), np.int64)
-        packed = np.empty(self._packed_rows.shape[1], np.uint64)
-        sums = self.cumulative(sampling, inverse_temperature)
-        run_chains(self.layout, self._packed_rows, sums, np.uint64(seed), steps, out, packed)
-        return out
+        rows = np.empty((n_rows, self.n), np.int64)
+        inverse, joint = _weighting(sampling, inverse_temperature)
+        self.tables.sample(seed=seed, steps=steps, rows=rows, inverse_temperature=inverse, joint=joint)
+        return rows
 
 
 def check_sampling(sampling: str) -> None:
     """Refuse an unknown way to sample."""
     if sampling not in SAMPLING:
         raise RequestError(f"unknown sampling {sampling!r}; there are {', '.join(SAMPLING)}")
+
+
+def _weighting(sampling: str, inverse_temperature: float) -> tuple[float | None, bool]:
+    """Return what frequencies are raised by, if they are not taken as they are, and whether of all rows."""
+    check_sampling(sampling)
+    return (None if sampling == "conditional" else inverse_temperature), sampling == "boltzmann-joint"

@@ -9,6 +9,7 @@ from typing import Any
 from ibmap._libraries import library
 from ibmap.errors import EngineError, RequestError
 
+LOOPBACK = "127.0.0.1"  #: whoever can connect may run code: nobody from elsewhere can
 REACH = "10s"  #: how long to try to reach a scheduler
 #: environment of workers that are started here: what has threads of its own must not have several
 ALONE = dict.fromkeys(
@@ -64,7 +65,10 @@ def local_cluster(n_workers: int | None = None) -> tuple[Any, list[Any]]:
         cluster = dask.LocalCluster(
             n_workers=n_workers or cores,
             threads_per_worker=1,
-            dashboard_address=":0",
+            host=LOOPBACK,
+            dashboard_address=f"{LOOPBACK}:0",  # None would be a port of its own choice
+            worker_dashboard_address=f"{LOOPBACK}:0",  # distributed 2024.8 listens to all otherwise
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
             env=ALONE,
         )

@@ -4,16 +4,21 @@ import hashlib
 import json
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from ibmap._types import Ints
 from ibmap.data.missing import check_policy
 from ibmap.data.pieces import ROWS, pieces_of, plan_of
-from ibmap.data.quality import too_many_levels
-from ibmap.data.schema import PARTS, Schema
-from ibmap.data.sources import check_shape, chosen
+from ibmap.data.quality import of_missing_together, too_many_levels
+from ibmap.data.schema import PARTS, Schema, kinds_of
+from ibmap.data.sources import check_shape, chosen, listed_names
+from ibmap.data.told import MissingValues, Ordinal
+from ibmap.data.told import told as said_about
 from ibmap.engines.clusters import check_versions, connected
 from ibmap.engines.crew import Crew, LostWorkerError, Told
 from ibmap.engines.messages import narrow, pack_questions, unpack_tables, wide
@@ -40,6 +45,8 @@ class DaskEngine(ShardEngine):
         What becomes of missing values, see :func:`ibmap.load`.
     drop, only : iterable of str, optional
         Columns to leave out; the columns to use.
+    ordinal, categorical, missing_values
+        What is known about single columns, see :func:`ibmap.load`.
     piece_rows : int
         Rows that are packed together.
     told : callable, optional
@@ -59,13 +66,20 @@ class DaskEngine(ShardEngine):
         missing: str = "error",
         drop: Iterable[str] | None = None,
         only: Iterable[str] | None = None,
+        ordinal: Ordinal = None,
+        categorical: Iterable[str] | None = None,
+        missing_values: MissingValues = None,
         piece_rows: int = ROWS,
         told: Told | None = None,
     ) -> None:
         check_policy(missing)
-        self.path, self._missing = Path(path), missing
+        self.path = Path(path)
         columns, self._pieces = pieces_of(self.path.absolute(), piece_rows)
+        drop, only = listed_names(drop), listed_names(only)
         names = tuple(columns[i] for i in chosen(columns, drop, only))
+        about = said_about(columns, ordinal, categorical, missing_values)
+        self._how = missing, about  # all that a worker must know to read a piece
+        self._reading = {"missing": missing, "drop": drop, "only": only, **about.said(names)}
         check_shape(len(self._pieces), names)
         self.client, self._owned = connected(client)
         try:
@@ -78,27 +92,46 @@ class DaskEngine(ShardEngine):
 
     def _pack(self, names: tuple[str, ...], told: Told | None) -> None:
         """Have all pieces read and packed."""
-        n, missing = len(self._pieces), self._missing
+        n = len(self._pieces)
         later = None if told is None else lambda done, _: told(done + n, 2 * n)
         first = None if told is None else lambda done, _: told(done, 2 * n)
-        jobs: dict[int, Any] = {piece.number: (piece, names, missing) for piece in self._pieces}
+        jobs: dict[int, Any] = {piece.number: (piece, names, *self._how) for piece in self._pieces}
         seen = self._crew.for_each("read", jobs, first)
         self._plan = plan_of(seen)
         self._digests: dict[int, str] = {}
         found = self._settle(self._pieces, later)
         sizes = [sum(each[1][v] for each in found) for v in range(len(names))]
         n_rows = sum(each[0] for each in found)
-        about = Schema(names, self._plan.levels, n_rows)
-        odd = too_many_levels(about, {name for one in seen for name in one.declared})
-        if odd:
-            warnings.warn(odd, DataWarning, stacklevel=3)
-        said = (odd,) if odd else ()
-        schema = Schema(names, self._plan.levels, n_rows, digest_of_rows=self._digest(names), warnings=said)
+        kinds = kinds_of(names, self._plan.ordinal)
+        schema = Schema(names, self._plan.levels, n_rows, kinds, reading=self._reading)
+        schema = replace(schema, digest_of_rows=self._digest(schema))
         super().__init__(schema, sizes)
+        declared = {name for one in seen for name in one.declared}
+        odd = too_many_levels(schema, declared), self._missing_together(sizes), self._plan.lost
+        said = tuple(filter(None, odd))
+        for words in said:
+            warnings.warn(words, DataWarning, stacklevel=3)
+        self.schema = replace(schema, warnings=said)
+
+    def _missing_together(self, sizes: list[Any]) -> str:
+        """Return the warning about columns that are missing in the same rows, "" if there are none."""
+        absent = np.flatnonzero(self._plan.extra)
+        if len(absent) < 2:
+            return ""
+        counts = np.diag([int(sizes[v][-1]) for v in absent.tolist()])
+        place = np.full(self.schema.n_variables, -1)
+        place[absent] = np.arange(len(absent))
+        for tables in self.pairs():
+            pair = np.repeat(np.arange(len(tables)), np.diff(tables.start))
+            x, y, last = tables.x[pair], tables.y[pair], tables.levels - 1
+            both = (place[x] >= 0) & (place[y] >= 0) & (tables.cells[1:3] == last[[x, y]]).all(axis=0)
+            x, y = place[x[both]], place[y[both]]
+            counts[x, y] = counts[y, x] = tables.cells[3, both]
+        return of_missing_together([self.schema.names[v] for v in absent], counts, self.schema.n_rows)
 
     def _settle(self, pieces: Any, told: Told | None = None) -> list[Any]:
         """Have pieces packed by the labels of all; make sure that they are what they were before."""
-        jobs: dict[int, Any] = {piece.number: (piece, self._plan, self._missing) for piece in pieces}
+        jobs: dict[int, Any] = {piece.number: (piece, self._plan, *self._how) for piece in pieces}
         found = self._crew.for_each("settle", jobs, told)
         for piece, (_, _, digest) in zip(pieces, found, strict=True):
             if self._digests.setdefault(piece.number, digest) != digest:
@@ -107,10 +140,11 @@ class DaskEngine(ShardEngine):
                 raise DataError(f"{where!r} has changed while it was in use: start again")
         return found
 
-    def _digest(self, names: tuple[str, ...]) -> str:
-        levels = [len(labels) for labels in self._plan.levels]
+    def _digest(self, schema: Schema) -> str:
         digests = [self._digests[piece.number] for piece in self._pieces]
-        return PARTS + hashlib.sha256(json.dumps([names, levels, digests]).encode()).hexdigest()
+        ordinal = [{"ordinal": self._plan.ordinal}] if self._plan.ordinal else []
+        said = json.dumps([schema.names, schema.cardinalities.tolist(), digests, *ordinal])
+        return PARTS + hashlib.sha256(said.encode()).hexdigest()
 
     @property
     def trips(self) -> int:

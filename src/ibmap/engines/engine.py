@@ -4,19 +4,24 @@ Counts and weighted sums add up over any partition of the rows, so an engine may
 or a GPU; nothing above this package knows which one it has, or sees a row.
 """
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from ibmap import _core
 from ibmap._types import Floats, Ints
 from ibmap.data import CategoricalData, Schema
 from ibmap.data.numbers import NumericData
-from ibmap.engines.questions import Questions
+from ibmap.engines.model import MOST_LEVELS, VAGUE, Model
+from ibmap.engines.questions import NONE, Questions
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists
 from ibmap.engines.tables import Tables
 from ibmap.errors import EngineError, RequestError
 
+ROWS_AT_ONCE = 64  #: rows that are asked for in one trip, at least
+TABLES_AT_ONCE = 1 << 14  #: and so many tables: with few variables all rows are one trip
 PAIRS_AT_ONCE = 1 << 12  #: tables of pairs that are answered together: their cells stay in the cache
 
 
@@ -43,6 +48,23 @@ class Engine(Protocol):
         ``weights`` has a row for every row of ``keys``, the levels of (given variables, x), and a column for
         every weight. Returns an array with a row for every weight and a column for every level of every y:
         Σ_r w(r) [y(r) = level]. Rows without a key, or that do not know y, count nothing.
+        """
+        ...
+
+    def rows(
+        self,
+        model: Model,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket: the only seam for speed.
+
+        Members of the blanket are listed, ys with t_xy above the floor, and ``also`` those. With ``exact``,
+        members alone are, and where their effects are strong t comes from a fit without them.
         """
         ...
 
@@ -86,6 +108,82 @@ class EngineBase:
             for k, x, y, count in tables.cells[:, tables.start[t] : tables.start[t + 1]].T.tolist():
                 out[:, first[t] + y] += count * weight_of.get((*key[k].tolist(), x), none)
         return out
+
+    def rows(
+        self,
+        model: Model,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket, from tables; see :class:`Engine`."""
+        n, xs = self.schema.n_variables, np.asarray(xs, np.int64)
+        given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
+        known = np.asarray(self.schema.cardinalities) <= MOST_LEVELS
+        outside = known & (not exact and (floor < np.inf or len(others.members) > 0))
+        at_once = max(ROWS_AT_ONCE, TABLES_AT_ONCE // max(n, 1))
+        parts = []
+        for first in range(0, len(xs), at_once):
+            some = slice(first, first + at_once)
+            mine, wanted = (lists.some(some) for lists in (given, others))
+            asked = np.flatnonzero(known[xs[some]])
+            modelled = [blanket[known[blanket]] for blanket in mine.one_by_one()]
+            questions = Questions.rows(
+                xs[some][asked].tolist(), [modelled[q] for q in asked.tolist()], n, outside
+            )
+            tables = ask(self, questions)
+            slices = tables.answered()[1]
+            found = self.conditionals(model).rows_of_cells(
+                *(questions.x, questions.y, questions.y_start, questions.given, questions.given_start),
+                *(slices.start, slices.keys, slices.set_start, slices.sets, tables.start, tables.cells),
+                *(xs[some], *mine, model.log_odds, floor, *wanted, exact, model.n_threads),
+            )
+            parts.append(Rows(*found))
+        return joined_rows(parts)
+
+    def conditionals(self, model: Model) -> _core.Conditionals:
+        """Return the conditionals of all variables, made once for every model."""
+        if model.key not in self._conditionals:
+            self._conditionals[model.key] = conditionals_of(self, model, self.level_counts())
+        return self._conditionals[model.key]
+
+    @cached_property
+    def _conditionals(self) -> dict[tuple[str, float, float, float], _core.Conditionals]:
+        return {}
+
+    def level_counts(self) -> Ints:
+        """Return how many rows have each level of each variable, one variable after the other."""
+        return level_counts(self)
+
+
+def conditionals_of(engine: Engine, model: Model, counts: Ints | None = None) -> _core.Conditionals:
+    """Return the conditionals of all variables behind an engine, given the rows of each level."""
+    schema = engine.schema
+    return _core.Conditionals(
+        np.array(schema.cardinalities, np.int64),
+        np.ascontiguousarray(schema.ordinal),
+        level_counts(engine) if counts is None else counts,
+        schema.n_rows,
+        model.family,
+        model.precision,
+        VAGUE,
+        model.prior_count,
+        model.saturated_share,
+    )
+
+
+def level_counts(engine: Engine) -> Ints:
+    """Return how many rows have each level of each variable, one variable after the other."""
+    levels = np.asarray(engine.schema.cardinalities)
+    tables = ask(engine, Questions.of([(x, NONE, NONE) for x in range(len(levels))]))
+    slices, first = tables.answered()[1], np.cumsum(levels) - levels
+    owner = np.repeat(np.arange(len(levels)), np.diff(slices.set_start))
+    out = np.zeros(int(levels.sum()), np.int64)
+    out[first[owner] + slices.sets[1]] = slices.sets[2]
+    return out
 
 
 def pair_questions(n: int, at_once: int = PAIRS_AT_ONCE) -> Iterator[Questions]:

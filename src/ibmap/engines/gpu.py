@@ -1,18 +1,25 @@
 """The engine for a table that a GPU holds, too: rows of evidence are made there, all else in memory."""
 
 import warnings
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ibmap._libraries import library
 from ibmap._text import in_bytes
+from ibmap._types import Ints
 from ibmap.data import CategoricalData
+from ibmap.engines.gpu_rows import DeviceRows
 from ibmap.engines.memory import MemoryEngine, drawn_rows
+from ibmap.engines.model import Model
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists
 from ibmap.errors import DataWarning, EngineError, RequestError
 
 MOST_ROWS = 1 << 24  #: up to which numbers of 32 bits count without rounding
 OF_MEMORY = 0.5  #: share of the free memory of a GPU that the table may take
+AT_ONCE = 1 << 26  #: numbers in whole rows that a GPU makes at once
 IN_TESTS = 1 << 26  #: bytes to work with where NumPy stands in for a GPU
 
 
@@ -66,6 +73,37 @@ class GpuEngine(MemoryEngine):
         self.arrays.get_default_memory_pool().free_all_blocks()
         return float(self.arrays.cuda.runtime.memGetInfo()[0])
 
+    def rows(
+        self,
+        model: Model,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket, from the GPU; see :class:`Engine`."""
+        if self.columns is None or exact or (floor == np.inf and also is None):
+            return super().rows(model, xs, blankets, floor=floor, also=also, exact=exact)
+        device = self._devices.get(model.key)
+        if device is None:
+            levels, budget = np.array(self.schema.cardinalities), self.free_memory() / 2
+            arguments = (self.arrays, self.columns, levels, model, budget, super().rows)
+            device = self._devices[model.key] = DeviceRows(*arguments)
+        which, given = np.asarray(xs, np.int64), as_lists(blankets)
+        others, at_once = as_lists(also or no_lists(len(which))), max(64, AT_ONCE // self.schema.n_variables)
+        parts = []
+        for first in range(0, len(which), at_once):
+            some = slice(first, first + at_once)
+            lists = given.some(some), floor, others.some(some)
+            parts.append(device.rows(model.log_odds, which[some], *lists))
+        return joined_rows(parts)
+
+    @cached_property
+    def _devices(self) -> dict[tuple[str, float, float, float], DeviceRows]:
+        return {}
+
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
         drawn = self.data.rows(drawn_rows(rng, self.data.n_rows, share))
@@ -95,8 +133,3 @@ def second_levels(packed: Any) -> Any:
     rows = np.unpackbits(bits.view(np.uint8), axis=1, count=packed.n_rows, bitorder="little")
     rows[packed.levels < 2] = 0
     return rows
-
-
-def to_host(array: Any) -> Any:
-    """Return an array in the memory of this process."""
-    return array.get() if hasattr(array, "get") else array

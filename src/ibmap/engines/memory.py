@@ -1,15 +1,20 @@
 """The engine for a table in the memory of this process."""
 
+from collections.abc import Sequence
+from functools import cached_property
 from threading import local
 from typing import Any
 
 import numpy as np
 
+from ibmap import _core
 from ibmap._types import Ints
 from ibmap.data import CategoricalData
 from ibmap.engines.engine import EngineBase
-from ibmap.engines.packing import pack
-from ibmap.engines.questions import Questions
+from ibmap.engines.model import Model
+from ibmap.engines.packing import pack, packed_data
+from ibmap.engines.questions import NONE, Questions
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists
 from ibmap.engines.tables import Slices, Tables
 from ibmap.kernels.context import counting_context
 from ibmap.kernels.records import Sets
@@ -34,7 +39,8 @@ class MemoryEngine(EngineBase):
 
     def __init__(self, data: CategoricalData) -> None:
         self.data, self.schema = data, data.schema
-        self.packed = pack(data)  #: the rows as bits, for kernels
+        self.bits = packed_data(data).bits
+        self.packed = pack(data, self.bits)  #: the rows as bits, for kernels
         self._workspaces = local()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -54,6 +60,53 @@ class MemoryEngine(EngineBase):
         levels, n_rows = self.schema.cardinalities, self.schema.n_rows
         slices = Slices(slice_start, find_keys, set_start, sets)
         return Tables.of(asked, levels, start, cells, n_rows, slices)
+
+    @cached_property
+    def table(self) -> _core.Table:
+        """The rows as bits, for the core."""
+        bits, schema = self.bits, self.schema
+        return _core.Table(
+            schema.n_rows,
+            np.array(schema.cardinalities, np.int64),
+            np.ascontiguousarray(bits.complete),
+            np.ascontiguousarray(bits.bits),
+            np.ascontiguousarray(bits.columns),
+            np.ascontiguousarray(bits.order, np.int64),
+            np.ascontiguousarray(bits.blocks[0]),
+            np.ascontiguousarray(bits.wide_codes, np.int32),
+        )
+
+    def rows(
+        self,
+        model: Model,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket, from the bits; see :class:`Engine`."""
+        given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
+        which = np.asarray(xs, np.int64)
+        found = self.conditionals(model).rows(
+            self.table, which, *given, model.log_odds, floor, *others, exact, model.n_threads
+        )
+        return Rows(*found)
+
+    def level_counts(self) -> Ints:
+        """Return how many rows have each level of each variable, one variable after the other."""
+        bits = self.bits
+        if bits.narrow.all():
+            return np.asarray(bits.level_sizes, np.int64)
+        codes = {int(v): bits.wide_codes[bits.wide[v]] for v in np.flatnonzero(~bits.narrow)}
+        sizes = [
+            np.bincount(codes[v][codes[v] >= 0], minlength=r)
+            if v in codes
+            else bits.level_sizes[first : first + r]
+            for v, (first, r) in enumerate(zip(bits.first.tolist(), bits.levels.tolist(), strict=True))
+        ]
+        return np.concatenate([NONE, *sizes]).astype(np.int64)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""

@@ -77,7 +77,7 @@ class MomentsEngine(EngineBase):
     """
 
     def __init__(self, data: NumericData) -> None:
-        self.data, self.schema, self.columns = data, data.schema, data.columns
+        self.data, self.schema = data, data.schema
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MomentsEngine, (self.data,)

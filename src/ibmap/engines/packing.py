@@ -15,10 +15,9 @@ PADDED = 1 << 20  #: bytes of codes that are padded together: fresh memory for a
 MOST_BY_ROW = 1 << 18  #: rows beyond which no kernel adds up bytes (``count_sets``: columns fill the cache)
 
 
-def pack(data: CategoricalData) -> Packed:
+def pack(data: CategoricalData, table: LevelBits) -> Packed:
     """Turn a table into bits, one row of bits per level, and again word by word in blocks of variables."""
     levels, n_rows = data.cardinalities, data.n_rows
-    table = data.bits if isinstance(data, PackedData) else bits_of_codes(data.codes, levels)
     blocks, rows = table.blocks
     by_bytes = n_rows <= MOST_BY_ROW and bool((levels[table.order] > 2).any())
     regular = np.zeros(len(levels), bool)
@@ -54,7 +53,7 @@ def packed_data(data: CategoricalData) -> PackedData:
         return data
     bits = bits_of_codes(data.codes, data.cardinalities)
     about = (data.names, data.levels, data.bin_edges, data.backend, data.warnings)
-    return PackedData(bits, *about, ordinal=data.ordinal)
+    return PackedData(bits, *about, ordinal=data.ordinal, reading=data.reading)
 
 
 def bits_of_codes(codes: NDArray[Any], levels: Ints) -> LevelBits:

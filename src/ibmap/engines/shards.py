@@ -8,6 +8,7 @@ knows.
 import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -219,14 +220,13 @@ def schema_of(parts: Sequence[PackedData]) -> Schema:
         raise EngineError("a table has at least one part")
     first = parts[0].schema
     for part in parts[1:]:
-        if (part.names, part.levels) != (first.names, first.levels):
+        if (part.names, part.levels, part.schema.kinds) != (first.names, first.levels, first.kinds):
             raise EngineError(
-                "the parts of a table must have the same variables and levels, in the same order"
+                "the parts of a table must have the same variables, kinds and levels, in the same order"
             )
 
     def digest() -> str:
         return PARTS + hashlib.sha256("".join(part.schema.digest for part in parts).encode()).hexdigest()
 
     n_rows = sum(part.n_rows for part in parts)
-    about = {"bin_edges": first.bin_edges, "warnings": first.warnings, "digest_of_rows": digest}
-    return Schema(first.names, first.levels, n_rows, backend=first.backend, **about)  # type: ignore[arg-type]
+    return replace(first, n_rows=n_rows, digest_of_rows=digest)

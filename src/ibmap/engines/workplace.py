@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from ibmap._types import Ints
 from ibmap.data.packed import PackedData
 from ibmap.data.packed_file import open_packed, write_packed
+from ibmap.data.parts import Plan
 from ibmap.data.pieces import Piece, read_piece, settled, without_rows
-from ibmap.data.streaming import Passing, Plan
+from ibmap.data.streaming import Passing
+from ibmap.data.told import Told
 from ibmap.engines.adding import add_tables
 from ibmap.engines.memory import MemoryEngine
 from ibmap.engines.messages import Message, narrow, pack_tables, unpack_questions, wide
@@ -62,14 +64,14 @@ class Workplace:
             found = (FAILED, f"{type(error).__name__}: {error}")
         return pickle.dumps(found, protocol=5)
 
-    def read(self, piece: Piece, names: tuple[str, ...], missing: str) -> Passing:
+    def read(self, piece: Piece, names: tuple[str, ...], missing: str, about: Told) -> Passing:
         """Read a piece and keep it, packed by its own labels; return what was seen in it."""
-        passing = read_piece(piece, names, missing)
+        passing = read_piece(piece, names, missing, about)
         with self._path(piece, "read").open("wb") as file:
             pickle.dump(passing, file, protocol=5)
         return without_rows(passing)
 
-    def settle(self, piece: Piece, plan: Plan, missing: str) -> tuple[int, list[Ints], str]:
+    def settle(self, piece: Piece, plan: Plan, missing: str, about: Told) -> tuple[int, list[Ints], str]:
         """Pack a piece by the labels of all; return its rows, those of every level, and a digest.
 
         A piece that was read elsewhere, by a worker that is gone, is read again.
@@ -80,14 +82,13 @@ class Workplace:
                 passing = pickle.load(file)
             kept.unlink()
         else:
-            passing = read_piece(piece, plan.names, missing)
+            passing = read_piece(piece, plan.names, missing, about)
         data = settled(passing, plan)
         digest = _digest(data)
         path = self._path(piece, "ibmap")
-        about = (data.names, data.levels)
-        write_packed(PackedData(data.bits, *about, digest=digest), path)
+        write_packed(PackedData(data.bits, data.names, data.levels, digest=digest), path)
         del passing, data
-        mapped = open_packed(path)
+        mapped = open_packed(path, mapped=True)
         self._pieces[piece.number] = MemoryEngine(mapped)
         self._places = None
         return mapped.n_rows, [level_sizes(mapped.bits, v) for v in range(mapped.n_variables)], digest

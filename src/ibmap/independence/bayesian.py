@@ -1,31 +1,28 @@
 """The Bayesian test of conditional independence (SPEC section 1): options in, log posteriors out."""
 
 from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ibmap._core import Bayes
 from ibmap._text import one_of
 from ibmap._types import Floats, Ints
-from ibmap.data import Schema
-from ibmap.engines import Engine, MemoryEngine, Tables
-from ibmap.engines.memory import new_sets
-from ibmap.engines.questions import as_indices, subset_batches
+from ibmap.engines import Engine, MemoryEngine, Questions, Tables
+from ibmap.engines.questions import NONE, subset_batches
 from ibmap.errors import RequestError
 from ibmap.independence.base import Answers, BoundTableTest, Parameters, require_levels
-from ibmap.kernels import questions as _questions
-from ibmap.kernels.bayes_model import Model, Scratch, fill_table
-from ibmap.kernels.cells import posteriors_of_tables
-from ibmap.kernels.context import Context
-from ibmap.kernels.records import Sets
+
+if TYPE_CHECKING:
+    from ibmap.kernels.context import Context
 
 PRIOR_COUNTS = ("ones", "consistent", "jeffreys", "bdeu")
 COMBINATIONS = ("slices", "global")
 SLICES = ("observed", "all")
 TIES = ("independent", "dependent")
 
-COUNTS = 1 << 16  #: counts that are made before they are scored
-MOST_TOTALS = 1 << 21  #: numbers that tables of log Γ may hold for the sake of the totals of slices
 TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
 
 
@@ -108,32 +105,36 @@ class BayesianTest(Parameters):
 
 
 class BoundBayesianTest(BoundTableTest):
-    """The Bayesian test of tables, from whatever engine they come."""
+    """The Bayesian test of tables, from whatever engine they come; any number of threads may ask it."""
+
+    test: BayesianTest  # type: ignore[assignment]
 
     def __init__(self, test: BayesianTest, engine: Engine) -> None:
-        self.engine = engine
+        self.test, self.engine = test, engine
         self.levels = engine.schema.cardinalities
-        self.model = _model(test, engine.schema)
+        self.log_prior = log_prior_of(test.prior, len(self.levels))
         self.ties_are_independent = test.ties == "independent"
-        self.context = self.new_context()
+        self.core = Bayes(
+            np.array(self.levels, np.int64),
+            engine.schema.n_rows,
+            self.log_prior,
+            *prior_counts_of(test, self.levels),
+            test.slices == "all",
+            test.combine == "global",
+        )
 
-    def new_context(self) -> Context:
-        """Return what kernels need to score tables."""
-        n_levels = int(self.levels.max(initial=1))
-        return Context(None, None, self.model, _scratch(len(self.levels), n_levels))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.test, self.engine)
 
     def evaluate(self, tables: Tables) -> Answers:
         """Answer one question per table."""
-        yes, no, xs = np.empty(len(tables)), np.empty(len(tables)), tables.x
-        possible = tables.log_possible if self.model.every_slice else yes  # otherwise nobody looks at it
-        posteriors_of_tables(
-            self.context.numbers, xs, tables.y, possible, tables.start, tables.cells, yes, no
-        )
-        return self._answers(xs, tables.y, yes, no)
+        possible = tables.log_possible if self.test.slices == "all" else None  # otherwise nobody looks at it
+        found = self.core.posteriors_of_cells(tables.x, tables.y, tables.start, tables.cells, possible)
+        return self._answers(tables.x, tables.y, *found)
 
     def log_threshold(self, x: int | Ints, ys: Ints) -> Floats:
         """Return what log Pr(x ⊥ y) must exceed for x and y to count as independent."""
-        log_prior = self.model.log_prior
+        log_prior = self.log_prior
         at_prior = np.full(ys.size, log_prior[0, 0]) if len(log_prior) == 1 else log_prior[x, ys]
         return at_prior + (-TIE if self.ties_are_independent else TIE)
 
@@ -142,122 +143,56 @@ class BoundBayesianTest(BoundTableTest):
 
 
 class CompiledBayesianTest(BoundBayesianTest):
-    """The Bayesian test on bits in memory. Not for several threads at once: :meth:`for_thread` copies it."""
+    """The Bayesian test on bits in memory."""
 
-    def __init__(self, test: BayesianTest, engine: MemoryEngine) -> None:
-        self.packed = engine.packed
-        super().__init__(test, engine)
+    engine: MemoryEngine
 
-    def new_context(self) -> Context:
-        """Return what kernels need, with a workspace for one thread."""
-        sets, scratch = self.workspace()
-        return Context(self.packed, sets, self.model, scratch)
-
-    def workspace(self) -> tuple[Sets, Scratch]:
-        """Return new buffers for one thread."""
-        blocks, n_rows = self.packed.blocks, self.packed.n_rows
-        widest, stride = 8, 8
-        if len(blocks):
-            widest += int(((blocks[:, 0] - 1) * blocks[:, 4]).max())
-            stride += int(blocks[:, 4].max())
-        n_levels = int(self.levels.max(initial=1))
-        return new_sets(n_rows), _scratch(len(self.levels), n_levels, n_rows, widest, stride)
-
-    def for_thread(self) -> "CompiledBayesianTest":
-        """Return the same test with buffers of its own, for another thread."""
-        other = copy(self)
-        other.context = self.new_context()
-        return other
-
-    def fixed(self, x: int, ys: ArrayLike, given: ArrayLike) -> Answers:
-        """Test x against each of many ys, one conditioning set."""
-        ys, given = self._indices(x, ys), self._indices(x, given)
-        yes, no = np.empty(ys.size), np.empty(ys.size)
-        _questions.fixed_posteriors(self.context.numbers, x, ys, given, yes, no)
-        return self._answers(x, ys, yes, no)
+    def answers(self, questions: Questions) -> Answers:
+        """Answer a batch of questions."""
+        asked = questions.check(len(self.levels))
+        found = self.core.posteriors(
+            self.engine.table, asked.x, asked.y_start, asked.y, asked.given_start, asked.given
+        )
+        return self._answers(asked.x_of_table, asked.y, *found)
 
     def round_robin(self, x: int, members: ArrayLike) -> Answers:
         """Test x against each member, given the other members."""
-        members = self._indices(x, members)
-        yes, no = np.empty(members.size), np.empty(members.size)
-        _questions.round_robin(self.context.numbers, x, members, yes, no)
-        return self._answers(x, members, yes, no)
+        ys = Questions.fixed(x, (), members).check(len(self.levels)).given
+        ends = np.array([0, len(ys)])
+        nobody = np.zeros(2, np.int64), NONE
+        rows = self.core.rows(self.engine.table, np.array([x]), ends, ys, np.inf, *nobody, members_only=True)
+        return self._answers(x, ys, -np.logaddexp(0.0, rows[2]), -np.logaddexp(0.0, -rows[2]))
 
     def all_subsets(self, x: int, y: int, pool: ArrayLike, max_size: int | None = None) -> Ints | None:
         """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
-        pool, _ = self._indices(x, pool), self._indices(x, [y])
-        threshold = self.log_threshold(x, np.array([y]))
-        for given in subset_batches(pool, max_size):
-            found_at = _questions.first_separating(self.context.numbers, x, y, given, threshold)
+        asked = Questions.fixed(x, [y], pool).check(len(self.levels))
+        threshold = float(self.log_threshold(x, asked.y)[0])
+        for given in subset_batches(asked.given, max_size):
+            found_at = self.core.first_independent(self.engine.table, x, y, given, threshold)
             if found_at >= 0:
                 return np.asarray(given[found_at])
         return None
 
-    def _indices(self, x: int, others: ArrayLike) -> Ints:
-        as_indices([x], len(self.levels))
-        return as_indices(others, len(self.levels))
+    @cached_property
+    def context(self) -> "Context":
+        """What the kernels of GSMN and HHC-MN take, with buffers for one thread; it goes with them."""
+        from ibmap.independence.kernel_context import context_of
+
+        return context_of(self)
+
+    def for_thread(self) -> "CompiledBayesianTest":
+        """Return the same test with buffers of its own, for those kernels in another thread."""
+        other = copy(self)
+        other.__dict__.pop("context", None)
+        return other
 
 
-def _scratch(n: int, n_levels: int, n_rows: int = 1, widest: int = 8, stride: int = 8) -> Scratch:
-    """Return buffers for n variables; for tables of cells the defaults do, for bits a block must fit."""
-    n_sets = max(2, COUNTS // (widest + 64)) if n_rows > 1 else 1
-    return Scratch(
-        np.empty((n_sets, widest + 64), np.int32),
-        np.empty(n_sets, np.int64),
-        np.zeros(2, np.int64),
-        np.empty(widest, np.int32),
-        np.empty(widest, np.int32),
-        np.empty(stride, np.int32),
-        np.empty(stride),
-        np.empty(stride),
-        np.empty(stride),
-        np.empty(stride),
-        np.zeros(n_levels, np.int64),
-        np.empty(n, np.int64),
-        np.empty(max(1, n_rows)),
-        np.empty(n),
-        np.empty(n),
-    )
-
-
-def _model(test: BayesianTest, schema: Schema) -> Model:
-    """Number the distinct cardinalities and tabulate log Γ for every prior count that they need."""
-    levels = schema.cardinalities
-    distinct, kind = np.unique(levels, return_inverse=True)
-    rows = np.repeat(distinct[:, None].astype(float), len(distinct), axis=1)
-    columns = rows.T
-    cell, margin = _prior_counts(test.prior_counts, rows, columns)
-    totals = (cell * rows * columns, margin * rows)
-    parameters = {*cell.ravel().tolist(), *margin.ravel().tolist()}
-    with_totals = parameters.union(totals[0].ravel().tolist(), totals[1].ravel().tolist())
-    if len(with_totals) * schema.n_rows <= MOST_TOTALS:
-        parameters = with_totals
-    ascending = sorted(parameters)
-    tables = np.empty((len(ascending), schema.n_rows + 1))
-    for parameter, table in zip(ascending, tables, strict=True):
-        fill_table(parameter, table)
-
-    position = {parameter: k for k, parameter in enumerate(ascending)}
-
-    def which(values: Floats) -> Ints:
-        found = [position.get(value, -1) for value in values.ravel().tolist()]
-        return np.array(found, np.int64).reshape(values.shape)
-
-    of_totals = which(totals[0]), which(totals[1])
-    if parameters is not with_totals:
-        of_totals = np.full_like(of_totals[0], -1), np.full_like(of_totals[1], -1)
-    return Model(
-        kind.reshape(-1).astype(np.int64),
-        distinct.astype(np.int64),
-        tables,
-        which(cell),
-        which(margin),
-        *totals,
-        *of_totals,
-        log_prior_of(test.prior, len(levels)),
-        test.slices == "all",
-        test.combine == "global",
-    )
+def prior_counts_of(test: BayesianTest, levels: Ints) -> tuple[Floats, Floats]:
+    """Return γ and α for all numbers of levels that occur: prior count of a cell, and of a level of x."""
+    distinct = np.unique(levels).astype(float)
+    rows = np.repeat(distinct[:, None], len(distinct), axis=1)
+    cell, margin = _prior_counts(test.prior_counts, rows, rows.T)
+    return np.ascontiguousarray(cell), np.ascontiguousarray(margin)
 
 
 def _prior_counts(choice: str | float, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:

@@ -173,13 +173,6 @@ def slice_prior(log_prior: float, log_slices: float) -> float:
     return log_one_minus_exp(lp) - lp
 
 
-@kernel
-def log_ratio_of_rows(context: Ints, size: int) -> float:
-    """What the log Bayes factors of all pairs share, log prior odds included, if all are of one kind."""
-    _, _, model, _ = records_of(context)
-    return log_prior_ratio(model, priors_of(model, 0, 0), size) + slice_prior(model.log_prior[0, 0], 0.0)
-
-
 @inline
 def posterior_from(
     model: Model, log_prior: float, factors: Floats, n_slices: int, n_single: int, log_possible: float

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numba import types
 
 from ibmap.kernels.bayes_model import (
     Model,
@@ -11,14 +10,10 @@ from ibmap.kernels.bayes_model import (
     log_prior_of,
     log_prior_ratio,
     log_two_by_two,
-    posterior_at,
     posterior_from,
     priors_of,
-    records_of,
-    slice_prior,
 )
-from ibmap.kernels.jit import ByAddress, allocating_kernel, allocating_part, caller, inline
-from ibmap.kernels.pointers import floats_at
+from ibmap.kernels.jit import allocating_part, inline
 from ibmap.kernels.records import Floats, Ints, Packed, Sets
 from ibmap.kernels.tally import cells_of
 
@@ -93,38 +88,6 @@ def factors_of_cells(
     return n_slices, n_single
 
 
-@allocating_kernel
-def posteriors_of_tables(
-    context: Ints,
-    xs: Ints,
-    ys: Ints,
-    log_possible: Floats,
-    start: Ints,
-    cells: Ints,
-    independent: Floats,
-    dependent: Floats,
-) -> None:
-    """Score a batch of tables, from whatever engine they come."""
-    _, _, model, scratch = records_of(context)
-    longest = np.int64(0)
-    for t in range(ys.size):
-        longest = max(longest, start[t + 1] - start[t])
-    factors, known_prior, known_possible, offset = np.empty(longest), 0.0, -1.0, 0.0
-    for t in range(ys.size):
-        n_slices, n_single = factors_of_cells(
-            model, scratch, xs[t], ys[t], cells, start[t], start[t + 1], factors
-        )
-        prior, possible = log_prior_of(model, xs[t], ys[t]), log_possible[t]
-        if not model.every_slice:
-            possible = 0.0 if n_slices + n_single < 2 else math.log(n_slices + n_single)
-        if prior != known_prior or possible != known_possible:  # mostly they are those of the table before
-            known_prior, known_possible = prior, possible
-            offset = slice_prior(prior, 0.0 if model.one_factor else possible)
-        independent[t], dependent[t] = posterior_at(
-            model, prior, offset, factors, n_slices, n_single, possible
-        )
-
-
 @allocating_part
 def posterior_one(
     packed: Packed,
@@ -144,19 +107,3 @@ def posterior_one(
     if not model.every_slice:
         log_possible = math.log(max(n_observed + n_single, 1))
     return posterior_from(model, log_prior_of(model, x, y), factors, n_observed, n_single, log_possible)
-
-
-def _irregular_columns(
-    context: int, x: int, here: int, n_slices: int, log_possible: float, row: int, n: int
-) -> None:
-    """Score the irregular columns of a row, each by itself; the slices stand in place ``here``."""
-    packed, sets, model, scratch = records_of(context)
-    out = floats_at(row, n)
-    for y in packed.irregular:
-        if y != x:
-            out[y], _ = posterior_one(packed, sets, model, scratch, x, y, n_slices, log_possible, 1 - here)
-
-
-IRREGULAR = types.void(*(types.intp,) * 4, types.float64, types.intp, types.intp)
-irregular_columns = ByAddress(IRREGULAR, _irregular_columns)
-call_irregular = caller(IRREGULAR)

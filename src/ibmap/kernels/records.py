@@ -61,4 +61,3 @@ class Routes(NamedTuple):
     """Addresses of functions that few tables need, and that are compiled for those only; 0 if not needed."""
 
     split_wide: int  #: splits sets by a variable of many levels (``partition.py``)
-    irregular: int  #: scores the irregular columns of a row (``cells.py``)

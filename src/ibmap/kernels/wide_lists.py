@@ -1,4 +1,4 @@
-"""What a search keeps of σ where there is no place for a matrix: sums of rows, and lists of low values."""
+"""What a search keeps of σ where there is no place for a matrix: lists of low values."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,63 +6,6 @@ from numpy.typing import NDArray
 from ibmap.kernels.jit import kernel
 from ibmap.kernels.popcount import popcount
 from ibmap.kernels.records import BitTable, Counts, CountTable, Floats, FloatTable, Ints
-
-
-@kernel
-def take_tile(
-    band: FloatTable,
-    first_x: int,
-    last_x: int,
-    first: int,
-    last: int,
-    sums: FloatTable,
-    bar: float,
-    pairs: NDArray[np.int32],
-    values: Floats,
-    n_listed: int,
-) -> int:
-    """Take rows first_x .. last_x of σ without edges, columns first .. last, which do not come before them.
-
-    Columns behind the band are rows, too: σ_ji = σ_ij is added to the sums of j. Pairs below the bar are
-    listed. ``sums`` has four sums for each row, by column modulo 4, as ``total`` in ``ib_ascent.py`` adds
-    them; the last columns, beyond a multiple of 4, belong to the first sum. Returns how many are listed.
-    """
-    end = sums.shape[1] // 4 * 4
-    for i in range(first_x, last_x):
-        row, mine = band[i - first_x], sums[i & 3 if i < end else 0]
-        for j in range(max(first, last_x), last):
-            mine[j] += row[j]
-        for j in range(max(first, i + 1), last):
-            if row[j] < bar:
-                pairs[n_listed, 0], pairs[n_listed, 1], values[n_listed] = i, j, row[j]
-                n_listed += 1
-    return n_listed
-
-
-@kernel
-def finish_sums(band: FloatTable, first_x: int, last_x: int, sums: FloatTable) -> None:
-    """Add the columns from the band on to the sums of its rows; what lies before is in them already."""
-    n = sums.shape[1]
-    end = n // 4 * 4
-    for i in range(first_x, last_x):
-        row = band[i - first_x]
-        for j in range(first_x, i):
-            row[j] = band[j - first_x, i]
-        j = first_x
-        while j < n and (j & 3 or j + 4 > end):
-            sums[j & 3 if j < end else 0, i] += row[j]
-            j += 1
-        a, b, c, d = sums[0, i], sums[1, i], sums[2, i], sums[3, i]
-        while j + 4 <= end:
-            a += row[j]
-            b += row[j + 1]
-            c += row[j + 2]
-            d += row[j + 3]
-            j += 4
-        while j < n:
-            a += row[j]
-            j += 1
-        sums[0, i], sums[1, i], sums[2, i], sums[3, i] = a, b, c, d
 
 
 @kernel

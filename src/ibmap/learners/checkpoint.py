@@ -65,9 +65,7 @@ class Keeper:
         running.restore([(x, y) for x, y, *_ in self._found["steps"]], self._found)
         return bool(self._found["finished"])
 
-    def save(
-        self, running: Running, history: list[Step], index: Any, *, finished: bool, at_once: bool
-    ) -> None:
+    def save(self, running: Running, history: list[Step], index: Any, *, at_once: bool) -> None:
         """Save the search if it is time, or at once."""
         if not at_once and perf_counter() < self._due:
             return
@@ -75,7 +73,7 @@ class Keeper:
             "format": FORMAT,
             "version": VERSION,
             "fingerprint": self._fingerprint,
-            "finished": finished,
+            "finished": running.finished,
             "seconds": self.seconds + perf_counter() - self._began,
             **running.saved(),
             "steps": [[index(s.x), index(s.y), s.added, s.gain, s.score] for s in history],
@@ -108,12 +106,21 @@ def keeper_of(
 
 
 def fingerprint(schema: Schema, provenance: Provenance, *more: Any) -> str:
-    """Return a digest of all that decides the search; tests of your own are known by their names."""
-    prior = getattr(provenance.test, "prior", None)
+    """Return a digest of all that decides the search; tests of your own are known by their names.
+
+    Priors by pair enter as their values: how a file shows them is no part of it.
+    """
     how = provenance.to_dict(schema.names)
-    digest = hashlib.sha256(json.dumps([schema.digest, how, more], default=str).encode())
-    digest.update(b"" if prior is None else np.asarray(prior, dtype=np.float64).tobytes())
+    digest = hashlib.sha256(json.dumps([schema.digest, how, more], default=_plain).encode())
+    for part in (provenance.test, provenance.score):
+        prior = getattr(part, "prior", None)
+        digest.update(b"none" if prior is None else np.asarray(prior, dtype=np.float64).tobytes())
     return digest.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or an array of NumPy as JSON can hold it; the name of anything else."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
 def _read(path: Path, fingerprint: str, n: int) -> dict[str, Any] | None:

@@ -14,11 +14,11 @@ from ibmap.data import CategoricalData
 from ibmap.engines import Engine, as_engine
 from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
+from ibmap.model.effect_size import cramers_v, score_correlation, with_margins
 from ibmap.model.effects import contrast_effects
-from ibmap.model.strength import cramers_v, score_correlation
 from ibmap.results.comparison import Comparison, Judged
 from ibmap.results.learned import Learned
-from ibmap.scores.large_model import contrasts
+from ibmap.scores.coding import contrasts
 
 CLOSE = 1e-9  #: rounding must not decide whether a permutation differs as much
 TINY = 1e-300
@@ -140,8 +140,9 @@ def difference(groups: Groups, graph: Graph, margins: Sequence[Floats]) -> Float
         table = codings[i] @ (second[e][0] - first[e][0]) @ codings[j].T
         if min(table.shape) < 2:
             continue
-        out[e] = cramers_v(table, margins[i], margins[j])
-        if ordered[[i, j]].all() and score_correlation(table, margins[i], margins[j]) < 0:
+        shares = with_margins(table, margins[i], margins[j])
+        out[e] = cramers_v(shares, margins[i], margins[j])
+        if ordered[[i, j]].all() and score_correlation(shares, margins[i], margins[j]) < 0:
             out[e] *= -1.0
     return out
 

@@ -13,6 +13,7 @@ from ibmap._text import first_few
 from ibmap._types import Bools, Floats, Ints
 from ibmap.data.schema import Schema
 from ibmap.engines import Source, as_engine
+from ibmap.engines.model import MOST_LEVELS
 from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
@@ -21,12 +22,12 @@ from ibmap.learners.views import VIEWS, best_view
 from ibmap.results.edges import listed_edges
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
-from ibmap.scores import AdaptiveScore, GaussianScore, as_score
-from ibmap.scores.families import MOST_LEVELS, PriorOptions, is_modelled
+from ibmap.scores import AdaptiveScore, GaussianScore, Score, as_score
+from ibmap.scores.families import PriorOptions, PriorScore, is_modelled
 from ibmap.search import Swaps, as_search, climb
-from ibmap.search.gains import AnyGains, Gains
+from ibmap.search.gains import GainSearch, near_misses, whole_evidence
 from ibmap.search.rivals import Rivals, rivals
-from ibmap.search.wide_gains import WideGains
+from ibmap.search.state import State
 
 UNDECIDED = 0.5  #: log odds of an edge, seen from one end, up to which that end does not speak for it
 CERTAIN = 10.0  #: an edge that the score would miss by more than this stays, whoever could stand in
@@ -90,11 +91,13 @@ def evidence_map(
         callback=callback,
         checkpoint=checkpoint,
     )
-    if not isinstance(running, Gains | WideGains):
+    if not isinstance(running, GainSearch):
         return with_posteriors(learned, running, counting.schema)
     searched = perf_counter()
-    options = {**by.options(), "expected_neighbours": running.score.learned_prior[0]}  # type: ignore[attr-defined]
-    learned = replace(learned, provenance=replace(learned.provenance, score=type(by)(**options)))
+    if isinstance(running.score, PriorScore):
+        options = {**by.options(), "expected_neighbours": running.score.expected_neighbours}
+        known: Any = type(by)(**options)
+        learned = replace(learned, provenance=replace(learned.provenance, score=known))
     tries_arcs = counting.schema.n_variables <= climb.MATRIX and isinstance(by, AdaptiveScore)
     if running.finished and (view == "directed" or (view is None and tries_arcs)):
         learned = best_view(learned, counting, view)
@@ -102,10 +105,8 @@ def evidence_map(
     return replace(learned, seconds=learned.seconds + perf_counter() - searched)
 
 
-def chosen_score(
-    score: object, expected_neighbours: float | None, prior: Any, usual: PriorOptions
-) -> PriorOptions:
-    """Return the score with its prior of edges, or the usual one."""
+def chosen_score(score: object, expected_neighbours: float | None, prior: Any, usual: PriorOptions) -> Score:
+    """Return the score with its prior of edges, or the usual one; that of a user is taken as it is."""
     if score is None or isinstance(score, str):
         chosen = usual if score is None else as_score(score)
         if not isinstance(chosen, PriorOptions):
@@ -115,11 +116,9 @@ def chosen_score(
             )
         options = {**chosen.options(), "expected_neighbours": expected_neighbours, "prior": prior}
         return type(chosen)(**options)
-    if not isinstance(score, PriorOptions):
-        raise RequestError(f"{score!r} has no family of conditionals: give a name or a FamilyScore")
     if expected_neighbours is not None or prior is not None:
         raise RequestError("the score has a prior of its own: leave out expected_neighbours and prior")
-    return score
+    return as_score(score)
 
 
 def look_at_levels(schema: Schema, edges: Edges) -> None:
@@ -142,23 +141,23 @@ def look_at_levels(schema: Schema, edges: Edges) -> None:
     )
 
 
-def with_rivals(learned: Learned, running: Gains | WideGains) -> Learned:
+def with_rivals(learned: Learned, running: GainSearch) -> Learned:
     """Return what was learned with posteriors over rivals, without the edges that are doubtful.
 
     The score has joined the best of several that could stand in for each other. An edge that is less likely
     than its rivals together (by the mean of both ends, neither of which speaks for it) is left out again,
     unless the score insists on it.
     """
-    pairs, found = running.pairs, rivals(running)
-    odds = (running.evidence_of(*pairs.T) + running.evidence_of(*pairs.T[::-1])) / 2
+    state, pairs, found = running.state, running.pairs, rivals(running)
+    odds = (state.evidence(*pairs.T) + state.evidence(*pairs.T[::-1])) / 2
     edges, must = learned.graph.edges, set(map(frozenset, learned.required))
     free = np.array([frozenset(edge) not in must for edge in edges], bool)
     mean = found.log_odds.mean(axis=1)
     doubtful = free & (odds < CERTAIN) & (mean < 0) & (found.log_odds < UNDECIDED).all(axis=1)
     graph = Graph(learned.graph.names, [edges[k] for k in np.flatnonzero(~doubtful)])
-    known = _known_pairs(learned, running, graph, doubtful, mean)
+    known = _known_pairs(learned, state, graph, doubtful, mean)
     named = _named(learned, found)
-    history = [*learned.history, *_left_out(learned, running, pairs[doubtful])]
+    history = [*learned.history, *_left_out(learned, state, pairs[doubtful])]
     return replace(
         learned,
         graph=graph,
@@ -172,19 +171,19 @@ def with_rivals(learned: Learned, running: Gains | WideGains) -> Learned:
 
 
 def _known_pairs(
-    learned: Learned, running: Gains | WideGains, graph: Graph, doubtful: Bools, mean: Floats
+    learned: Learned, state: State, graph: Graph, doubtful: Bools, mean: Floats
 ) -> dict[str, Any]:
     """Return what is known about pairs, as a result keeps it: of all, or of those that matter."""
-    pairs = running.pairs
+    pairs, evidence = state.pairs, whole_evidence(state)
     asserted = np.where(doubtful, mean, -mean)
-    if isinstance(running, Gains):
-        odds = (running.evidence + running.evidence.T) / 2
+    if evidence is not None:
+        odds = (evidence + evidence.T) / 2
         odds[pairs[:, 0], pairs[:, 1]] = odds[pairs[:, 1], pairs[:, 0]] = asserted
         sigma = -np.logaddexp(0.0, odds)
         np.fill_diagonal(sigma, 0.0)
         return {"pair_scores": read_only(sigma)}
-    near = running.listed(NEAR)[2]
-    odds = (running.evidence_of(*near.T) + running.evidence_of(*near.T[::-1])) / 2
+    near = near_misses(state, NEAR)
+    odds = (state.evidence(*near.T) + state.evidence(*near.T[::-1])) / 2
     absent, against = np.concatenate([near, pairs[doubtful]]), np.concatenate([odds, mean[doubtful]])
     of_edges, of_absent = (
         np.repeat(-np.logaddexp(0.0, logs)[:, None], 2, axis=1) for logs in (-mean[~doubtful], against)
@@ -193,13 +192,12 @@ def _known_pairs(
     return {"known_edges": table}
 
 
-def _left_out(learned: Learned, running: AnyGains, pairs: Ints) -> list[Step]:
+def _left_out(learned: Learned, state: State, pairs: Ints) -> list[Step]:
     """Remove edges from the graph of a search; return these steps, which lower the score."""
     names, n = learned.graph.names, len(learned.history)
-    flips = running.flip([(int(x), int(y)) for x, y in pairs])
     return [
         Step(n + k, names[x], names[y], added, gain, total)
-        for k, (x, y, added, gain, total) in enumerate(flips, start=1)
+        for k, (x, y, added, gain, total) in enumerate(state.flip(pairs), start=1)
     ]
 
 

@@ -108,14 +108,14 @@ def compiled_finders(tests: Sequence[BoundTest]) -> list[Finder] | None:
     test = tests[0]
     if not isinstance(test, CompiledBayesianTest):
         return None
-    packed, model = test.packed, test.model
+    packed = test.engine.packed
     if (
         packed.irregular.size
         or not (packed.levels <= 2).all()
         or not ((packed.levels == 2).all() or test.ties_are_independent)  # a constant ties with everything
-        or model.log_prior.shape[0] > 1
-        or model.log_prior[0, 0] < LOWEST_PRIOR
-        or model.one_factor
+        or test.log_prior.shape[0] > 1
+        or test.log_prior[0, 0] < LOWEST_PRIOR
+        or test.test.combine == "global"
         or not 0 < packed.n_rows * len(packed.levels) < MOST_BYTES
     ):
         return None

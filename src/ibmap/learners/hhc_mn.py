@@ -72,7 +72,7 @@ def compiled(test: BoundTest, x: int, n: int, max_condition: int | None) -> Foun
     thresholds, members = np.empty(n), np.empty(n, np.int64)
     thresholds[candidates] = test.log_threshold(x, candidates)
     most = n if max_condition is None else min(max_condition, n)
-    budget = min(BUDGET, BUDGET_CELLS // max(1, test.packed.n_rows))
+    budget = min(BUDGET, BUDGET_CELLS // max(1, test.engine.schema.n_rows))
     n_members, n_tests = _hhc_mn.parents_and_children(
         test.context.numbers,
         x,

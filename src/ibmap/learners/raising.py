@@ -61,19 +61,19 @@ def raise_score(
     running = search.begin(bound, edges, locked)  # Algorithm 1, lines 1 and 2
     history: list[Step] = []
     keeper = keeper_of(checkpoint, schema, provenance, sorted(edges), sorted(locked))
-    finished = not search_on or (keeper.restore(running, history, schema.names) if keeper else False)
+    if keeper:
+        running.finished = keeper.restore(running, history, schema.names)
     batch = max(1, min(512, BATCH // max(1, schema.n_rows * schema.n_variables)))
     stopped = False
     try:
-        while not (finished or stopped):  # lines 3 to 10
+        while search_on and not (running.finished or stopped):  # lines 3 to 10
             flips = running.advance(1 if callback else batch, batch)
-            finished = running.finished
             for x, y, added, gain, value in flips:
                 history.append(Step(len(history) + 1, schema.names[x], schema.names[y], added, gain, value))
                 if callback and callback(history[-1]) in (True, np.True_):
                     stopped = True
             if keeper:
-                keeper.save(running, history, schema.index, finished=finished, at_once=finished or stopped)
+                keeper.save(running, history, schema.index, at_once=running.finished or stopped)
     except KeyboardInterrupt:
         if history:
             raise SearchInterrupted(graph_after(schema, edges, history), len(history)) from None

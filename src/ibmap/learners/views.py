@@ -7,15 +7,14 @@ import numpy as np
 
 from ibmap._types import Bools, Floats
 from ibmap.engines import Engine
+from ibmap.engines.model import Model
+from ibmap.engines.rows import no_lists
 from ibmap.learners.dag_hc import climb_dags
 from ibmap.learners.raising import constraints
 from ibmap.results.directed import arcs_of, score_of_arcs
 from ibmap.results.learned import Learned
-from ibmap.scores.adaptive import Preference
-from ibmap.scores.families import EvidenceScore, is_modelled, log_prior_odds
+from ibmap.scores.families import is_modelled, log_prior_odds
 from ibmap.scores.left_out import best_left_out, directed_left_out
-from ibmap.scores.pairwise import Pairwise
-from ibmap.scores.saturated import Saturated
 
 SIZE = 1.0  #: equivalent sample size of the directed view
 MIXED = 0.05  #: share of the variables with more than main effects that makes a directed view worth a search
@@ -64,15 +63,26 @@ def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Lear
 
 
 def more_than_main_effects(learned: Learned, engine: Engine) -> Bools:
-    """Return which variables depend on their neighbours in more than main effects, by the evidence."""
+    """Return which variables depend on their neighbours in more than main effects, by the evidence.
+
+    The evidence of a full table beyond that of main effects, less what it is ahead without neighbours, where
+    both are the same model; a table of more cells than rows says nothing.
+    """
     n, out = learned.graph.n_variables, np.zeros(learned.graph.n_variables, bool)
     several = [x for x in range(n) if len(learned.graph.neighbours(x)) > 1]
     score: Any = learned.provenance.score
-    pairwise = Pairwise(score.effect_variance, engine)
-    saturated = Saturated(engine, score.prior_count)
-    family = Preference(pairwise, saturated, engine)
-    bound = EvidenceScore(engine, family, n / 2, None)  # as many as not: no prior of edges
-    out[several] = 2 * bound.of_blankets(several, [learned.graph.neighbours(x) for x in several]) > BEYOND
+    blankets = [learned.graph.neighbours(x) for x in several]
+    values = []
+    for family in ("pairwise", "saturated"):
+        model = Model(family, score.effect_variance, score.prior_count)
+        among, alone = (
+            engine.rows(model, several, given, floor=np.inf).value
+            for given in (blankets, no_lists(len(several)))
+        )
+        values.append(2 * (among - alone))
+    levels = np.log(np.maximum(engine.schema.cardinalities, 1))
+    cells = np.array([levels[[x, *blanket]].sum() for x, blanket in zip(several, blankets, strict=True)])
+    out[several] = (values[1] - values[0] > BEYOND) & (cells <= np.log(max(engine.schema.n_rows, 1)))
     return out
 
 

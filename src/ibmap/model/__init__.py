@@ -7,11 +7,11 @@
 'exact'
 """
 
-from ibmap.model.answers import Answer
+from ibmap.model.convert import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
 from ibmap.model.fitting import METHODS
 from ibmap.model.markov_network import MarkovNetwork
 from ibmap.model.model_file import model_of, model_text, read_model, write_model
-from ibmap.model.objects import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
+from ibmap.model.query import Answer
 
 __all__ = [
     "METHODS",

@@ -35,7 +35,10 @@ class Part:
         """Return the parameters of the part in every row, given codes (variables, rows) of the model."""
         known = codes.copy()
         known[self.variables] = -1  # they are in the tables
-        fields = [self._whole.log_odds(self._theta, v, known) for v in self.variables.tolist()]
+        fields = [
+            self._whole.log_odds(self._theta, v, known[self._whole.graph.neighbours(v)])
+            for v in self.variables.tolist()
+        ]
         tables = np.broadcast_to(self._tables, (codes.shape[1], len(self._tables)))
         return np.concatenate([*fields, tables], axis=1)
 

@@ -1,8 +1,7 @@
 """How strong an edge is, and in which direction: with standard errors, everything else equal.
 
 Of numbers, they are partial correlations (``partial_correlations.py``). Effects of categories
-are those of the pseudo-likelihood fit. The standard error of an effect is the mean of the two that its ends
-have, each given its own neighbours: right if both ends say the same, an upper bound otherwise.
+are those of the pseudo-likelihood fit.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -11,28 +10,28 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ibmap._types import Floats, Ints
-from ibmap.data.schema import Schema
 from ibmap.engines import Engine
 from ibmap.engines.moments import gaussian_moments
 from ibmap.errors import DataError
 from ibmap.graph import Graph
 from ibmap.model.blanket_counts import BlanketCounts, blanket_counts
-from ibmap.model.layout import Layout
-from ibmap.model.partial_correlations import COLUMNS as CORRELATIONS
-from ibmap.model.partial_correlations import PartialCorrelations, partial_correlations_of
-from ibmap.model.pseudo_likelihood import VAGUE, fit_pseudo_likelihood
-from ibmap.model.strength import (
+from ibmap.model.effect_errors import EffectErrors
+from ibmap.model.effect_size import (
     correlation_slopes,
     cramers_v,
     log_odds_ratio,
     score_correlation,
     slopes,
+    with_margins,
 )
-from ibmap.scores.large_model import contrasts
+from ibmap.model.layout import Layout
+from ibmap.model.partial_correlations import COLUMNS as CORRELATIONS
+from ibmap.model.partial_correlations import PartialCorrelations, partial_correlations_of
+from ibmap.model.pseudo_likelihood import maximise, pseudo_likelihood
+from ibmap.scores.coding import contrasts
 
 EFFECT_VARIANCE = 4.0
 MOST_PARAMETERS = 200_000  #: beyond which nobody waits for the effects
-EXACT = 400  #: parameters of a variable up to which its information matrix is not approximated
 
 NUMBERS = ("log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se")
 ORDERED = ("score_correlation", "score_correlation_se")  #: where levels have an order
@@ -154,53 +153,54 @@ def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
     layout = Layout(graph, engine.schema.cardinalities)
     if layout.size > MOST_PARAMETERS:
         return unknown_effects(graph.n_edges)
-    theta = fit_pseudo_likelihood(engine, layout, EFFECT_VARIANCE)
-    counts = blanket_counts(engine, graph)
-    ends = [_End(layout, theta, v, one) for v, one in enumerate(counts)]
-    shares = [_shares(one) for one in counts]
-    tables, pairs = layout.factors(theta), graph.pairs
-    found = unknown_effects(graph.n_edges)
-    for shape in np.unique(layout.levels[pairs], axis=0).tolist():
-        if min(shape) < 2:
-            continue
-        alike = np.flatnonzero((layout.levels[pairs] == shape).all(axis=1))
-        stacked = np.stack([tables[e] for e in alike.tolist()])
-        margins = [np.stack([shares[v] for v in pairs[alike, side].tolist()]) for side in (0, 1)]
-        strength, slope = cramers_v(stacked, *margins), slopes(stacked, *margins)
-        if shape == [2, 2]:
-            ratios = found.log_odds_ratio[alike] = log_odds_ratio(stacked)
-            strength = np.where(ratios < 0, -strength, strength)
-        found.strength[alike] = strength
-        _add_correlations(found, alike, pairs, engine.schema, stacked, margins, ends)
-        for e, one in zip(alike.tolist(), slope, strict=True):
-            i, j = pairs[e].tolist()
-            found.strength_se[e] = (ends[i].error(j, one) + ends[j].error(i, one.T)) / 2
-            if shape == [2, 2]:
-                two = np.full((1, 1), 2.0)  # of a log odds ratio along the contrast, which has length one
-                found.log_odds_ratio_se[e] = (ends[i].error(j, two) + ends[j].error(i, two)) / 2
-    return replace(found, tables=tuple(table.copy() for table in tables))
+    counts, theta, errors = _fitted(engine, layout)
+    found, schema, pairs = unknown_effects(graph.n_edges), engine.schema, graph.pairs
+    has_order = schema.ordinal | (schema.cardinalities == 2)
+    for edges in _alike(layout):
+        i, j = pairs[edges].T
+        r_i, r_j = layout.levels[pairs[edges[0]]].tolist()
+        margins = (
+            _parts(counts.shares, layout.field_start[i], r_i),
+            _parts(counts.shares, layout.field_start[j], r_j),
+        )
+        tables = _parts(theta, layout.table_start[edges], r_i * r_j).reshape(-1, r_i, r_j)
+        shares = with_margins(tables, *margins)
+        strength = cramers_v(shares, *margins)
+        found.strength_se[edges] = errors.of_slopes(edges, slopes(shares, *margins))
+        if r_i == r_j == 2:
+            ratio = found.log_odds_ratio[edges] = log_odds_ratio(tables)
+            strength = np.where(ratio < 0, -strength, strength)
+            two = np.full((len(edges), 1, 1), 2.0)  # along the contrasts, which have length one
+            found.log_odds_ratio_se[edges] = errors.of_slopes(edges, two)
+        elif (ordered := has_order[pairs[edges]].all(axis=1)).any():
+            r = np.where(ordered, score_correlation(shares, *margins), np.nan)
+            found.score_correlation[edges] = r
+            strength = np.where(r < 0, -strength, strength)
+            r_se = errors.of_slopes(edges, correlation_slopes(shares, *margins))
+            found.score_correlation_se[edges] = np.where(ordered, r_se, np.nan)
+        found.strength[edges] = strength
+    return replace(found, tables=tuple(layout.factors(theta)))
 
 
-def _add_correlations(
-    found: EdgeEffects,
-    alike: Ints,
-    pairs: Ints,
-    schema: Schema,
-    tables: Floats,
-    margins: list[Floats],
-    ends: list["_End"],
-) -> None:
-    """Fill the correlations of edges whose ends both have an order: two levels, or ordinal ones."""
-    binary = schema.cardinalities == 2
-    ordered = (schema.ordinal | binary)[pairs[alike]].all(axis=1) & ~binary[pairs[alike]].all(axis=1)
-    if not ordered.any():
-        return
-    tables, margins, edges = tables[ordered], [margin[ordered] for margin in margins], alike[ordered]
-    r = found.score_correlation[edges] = score_correlation(tables, *margins)
-    found.strength[edges] = np.where(r < 0, -found.strength[edges], found.strength[edges])
-    for e, slope in zip(edges.tolist(), correlation_slopes(tables, *margins), strict=True):
-        i, j = pairs[e].tolist()
-        found.score_correlation_se[e] = (ends[i].error(j, slope) + ends[j].error(i, slope.T)) / 2
+def _fitted(engine: Engine, layout: Layout) -> tuple[BlanketCounts, Floats, EffectErrors]:
+    """Return what was counted, the parameters, and what says how sure they are."""
+    counts = blanket_counts(engine, layout)
+    goal = pseudo_likelihood(counts, EFFECT_VARIANCE)
+    theta = maximise(goal)
+    return counts, theta, EffectErrors(goal, counts, theta, EFFECT_VARIANCE)
+
+
+def _alike(layout: Layout) -> list[Ints]:
+    """Return the edges whose ends have the same numbers of levels, where both have more than one."""
+    levels = layout.levels[layout.graph.pairs]
+    shapes, shape_of_edge = np.unique(levels @ [levels.max(initial=0) + 1, 1], return_inverse=True)
+    edges = [np.flatnonzero(shape_of_edge == shape) for shape in range(len(shapes))]
+    return [some for some in edges if levels[some[0]].min() > 1]
+
+
+def _parts(flat: Floats, starts: Ints, size: int) -> Floats:
+    """Return parts of an array (starts, size)."""
+    return np.asarray(flat[starts[:, None] + np.arange(size)])
 
 
 def contrast_effects(engine: Engine, graph: Graph) -> list[tuple[Floats, Floats]]:
@@ -211,14 +211,12 @@ def contrast_effects(engine: Engine, graph: Graph) -> list[tuple[Floats, Floats]
             f"the network has {layout.size:,} parameters, more than {MOST_PARAMETERS:,}: group levels, or "
             "leave out columns"
         )
-    theta = fit_pseudo_likelihood(engine, layout, EFFECT_VARIANCE)
-    ends = [_End(layout, theta, v, one) for v, one in enumerate(blanket_counts(engine, graph))]
-    codings = [contrasts(int(r)) for r in layout.levels]
-    out = []
-    for (i, j), table in zip(graph.pairs.tolist(), layout.factors(theta), strict=True):
-        errors = (ends[i].errors(j) + ends[j].errors(i).T) / 2
-        out.append((codings[i].T @ table @ codings[j], errors))
-    return out
+    _, theta, errors = _fitted(engine, layout)
+    codings = {r: contrasts(r) for r in np.unique(layout.levels).tolist()}
+    return [
+        (codings[len(table)].T @ table @ codings[table.shape[1]], errors.along_contrasts(e))
+        for e, table in enumerate(layout.factors(theta))
+    ]
 
 
 def effects_of(numbers: Sequence[Mapping[str, float]]) -> Effects | None:
@@ -238,81 +236,6 @@ def unknown_effects(n_edges: int) -> EdgeEffects:
     """Return effects that are not known."""
     ratio, ratio_se, strength, strength_se, r, r_se = (np.full(n_edges, np.nan) for _ in (*NUMBERS, *ORDERED))
     return EdgeEffects(ratio, ratio_se, strength, strength_se, r, r_se)
-
-
-def _shares(counts: BlanketCounts) -> Floats:
-    seen = counts.counts.sum(axis=0) + 0.5
-    return np.asarray(seen / seen.sum())
-
-
-class _End:
-    """A variable given its neighbours: the information about its effects."""
-
-    def __init__(self, layout: Layout, theta: Floats, v: int, counts: BlanketCounts) -> None:
-        self._neighbours = layout.graph.neighbours(v).tolist()
-        levels = layout.levels[self._neighbours].tolist()
-        designs = [contrasts(r)[counts.codes[:, k]] for k, r in enumerate(levels)]
-        design = np.concatenate([np.ones((len(counts.codes), 1)), *designs], axis=1)
-        self._first = np.cumsum([1, *(r - 1 for r in levels)]).tolist()
-        shares = self._probabilities(layout, theta, v, counts)
-        n = counts.counts.sum(axis=1).astype(float)
-        c = contrasts(int(layout.levels[v]))
-        self._q, self._width = c.shape[1], design.shape[1]
-        prior = np.full(self._width, 4.0 / EFFECT_VARIANCE)
-        prior[0] = VAGUE
-        if self._q * self._width <= EXACT:
-            self._inverse = _inverse(design, n, shares @ c, c, shares, prior)
-            return
-        self._inverse = np.empty((0, 0))
-        mean = (n[:, None] * shares).sum(axis=0) / max(n.sum(), 1)
-        covariance = c.T @ (np.diag(mean) - (n[:, None] * shares).T @ shares / max(n.sum(), 1)) @ c
-        self._omega, self._vectors = np.linalg.eigh(covariance)
-        self._mu, self._basis = np.linalg.eigh((design.T * n) @ design)
-
-    def _probabilities(self, layout: Layout, theta: Floats, v: int, counts: BlanketCounts) -> Floats:
-        codes: Ints = np.full((len(layout.levels), len(counts.codes)), -1)
-        codes[self._neighbours] = counts.codes.T
-        logs = layout.log_odds(theta, v, codes)
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-    def error(self, neighbour: int, slope: Floats) -> float:
-        """Return the standard error of a function of the effects of a neighbour, from its slope.
-
-        ``slope`` has a row for every contrast of the variable, a column for every one of the neighbour.
-        """
-        k = self._neighbours.index(neighbour)
-        whole = np.zeros((self._q, self._width))
-        whole[:, self._first[k] : self._first[k + 1]] = slope
-        if len(self._inverse):
-            return float(np.sqrt(max(float(whole.ravel() @ self._inverse @ whole.ravel()), 0.0)))
-        turned = self._vectors.T @ whole @ self._basis
-        curvature = np.maximum(np.outer(self._omega, self._mu), 0.0) + 4.0 / EFFECT_VARIANCE
-        return float(np.sqrt((turned**2 / curvature).sum()))
-
-    def errors(self, neighbour: int) -> Floats:
-        """Return the standard errors of the effects of a neighbour, along all pairs of contrasts."""
-        k = self._neighbours.index(neighbour)
-        mine = slice(self._first[k], self._first[k + 1])
-        if len(self._inverse):
-            variances = np.diag(self._inverse).reshape(self._q, self._width)[:, mine]
-        else:
-            curvature = np.maximum(np.outer(self._omega, self._mu), 0.0) + 4.0 / EFFECT_VARIANCE
-            variances = self._vectors**2 @ (1 / curvature) @ (self._basis[mine] ** 2).T
-        return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
-
-
-def _inverse(design: Floats, n: Floats, means: Floats, c: Floats, shares: Floats, prior: Floats) -> Floats:
-    """Return the inverse of the information, contrasts of the variable × columns of the design."""
-    q, width = c.shape[1], design.shape[1]
-    information = np.zeros((q, width, q, width))
-    for a in range(q):
-        for b in range(a + 1):
-            weight = n * (shares @ (c[:, a] * c[:, b]) - means[:, a] * means[:, b])
-            information[a, :, b, :] = information[b, :, a, :] = (design.T * weight) @ design
-    flat = information.reshape(q * width, q * width)
-    flat[np.diag_indices(q * width)] += np.tile(prior, q)
-    return np.asarray(np.linalg.inv(flat))
 
 
 def _times(ratio: float) -> str:

@@ -13,11 +13,11 @@ from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
-from ibmap.model.blanket_counts import level_counts
+from ibmap.model.blanket_counts import blanket_counts, level_counts
 from ibmap.model.junction_tree import MAX_CELLS, JunctionTree, tree_of
 from ibmap.model.layout import Layout
 from ibmap.model.proportional_fitting import fit_likelihood
-from ibmap.model.pseudo_likelihood import fit_pseudo_likelihood
+from ibmap.model.pseudo_likelihood import maximise, pseudo_likelihood
 
 LIKELIHOOD, PSEUDO = "maximum-likelihood", "pseudo-likelihood"
 METHODS = ("auto", "maximum-likelihood", "pseudo-likelihood")
@@ -68,13 +68,9 @@ def fitted(
     if isinstance(tree, JunctionTree):
         theta, method = fit_likelihood(engine, tree, pseudo_rows, int(max_iter)), LIKELIHOOD
     else:
-        theta, method = fit_pseudo_likelihood(engine, layout, effect_variance, int(max_iter)), PSEUDO
+        goal = pseudo_likelihood(blanket_counts(engine, layout), effect_variance)
+        theta, method = maximise(goal, int(max_iter)), PSEUDO
     return engine, layout, theta, FittedBy(method, engine.schema.n_rows, engine.schema.digest)
-
-
-def _check_positive(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
-        raise RequestError(f"{name} must be a positive number, not {value!r}")
 
 
 def _is_complete(data: Any, engine: Engine) -> bool:

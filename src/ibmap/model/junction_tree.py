@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._core import SumProduct
 from ibmap._types import Floats, Ints
-from ibmap.kernels.sum_product import run_steps
 from ibmap.model.layout import Layout
 from ibmap.model.triangulation import TooLargeError, clique_tree
 
@@ -17,25 +17,27 @@ MAX_CELLS = 1 << 20  #: of all cliques together: tens of milliseconds for an ans
 
 @dataclass
 class _Program:
-    """Steps for the kernel (``kernels/sum_product.py``), while they are written down."""
+    """Steps for the core (:class:`ibmap._core.SumProduct`), while they are written down."""
 
     shape: list[int] = field(default_factory=lambda: [0])
     size: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=lambda: [0])
     place: list[int] = field(default_factory=list)
-    stride_start: list[int] = field(default_factory=list)
     stride: list[int] = field(default_factory=list)
 
     def add(self, sizes: Sequence[int], operands: Sequence["Operand"], target: "Operand") -> int:
         """Add a step over all variables of a clique; return its number."""
-        self.stride_start.append(len(self.stride))
         self.size += sizes
         self.shape.append(len(self.size))
         for one in (*operands, target):
             self.place.append(one.start)
             self.stride += one.strides
         self.places.append(len(self.place))
-        return len(self.stride_start) - 1
+        return len(self.shape) - 2
+
+    def to_core(self, work_size: int) -> SumProduct:
+        """Return the program in a form that runs."""
+        return SumProduct(*(np.array(part, np.int64) for part in vars(self).values()), work_size=work_size)
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class JunctionTree:
     """
 
     def __init__(self, layout: Layout, max_cells: float = MAX_CELLS) -> None:
-        self.layout = layout
+        self.layout, self._max_cells = layout, max_cells
         self.cliques, self.home = clique_tree(layout.graph.pairs, layout.levels, max_cells)
         self.sizes = [layout.levels[c.variables].tolist() for c in self.cliques]
         self.n_cells = [int(np.prod(sizes)) for sizes in self.sizes]
@@ -85,6 +87,9 @@ class JunctionTree:
             self.factors[both[0] if j in self.cliques[both[0]].variables else both[1]].append(e)
         self._reserve()
         self._write_program()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JunctionTree, (self.layout, self._max_cells)
 
     def _reserve(self) -> None:
         """Say where everything is in the workspace."""
@@ -133,15 +138,7 @@ class JunctionTree:
             for k in cliques
             for e in self.factors[k]
         }
-        self._n_steps = len(program.stride_start)
-        self._steps = [np.array(part, np.int64) for part in vars(program).values()]
-        n_places = int(np.diff(self._steps[2]).max(initial=1))
-        largest = max(self.n_cells, default=1)
-        self._scratch = np.empty(largest), np.empty(largest)
-        self._counters = (
-            np.empty(max(map(len, self.sizes), default=1), np.int64),
-            np.empty(n_places, np.int64),
-        )
+        self._program = program.to_core(self.work_size)
 
     def _strides(self, k: int, wanted: dict[int, int]) -> list[int]:
         return [wanted.get(v, 0) for v in self.cliques[k].variables]
@@ -174,11 +171,9 @@ class JunctionTree:
     def _from_above(self, k: int) -> list[Operand]:
         return [self._message(self._down, k, k)] if self.cliques[k].parent >= 0 else []
 
-    def run(self, work: Floats, first: int = 0, last: int | None = None) -> None:
-        """Run steps of the program in a workspace, by default all."""
-        last = self._n_steps if last is None else last
-        buffers: Any = (*self._steps, work, *self._scratch, *self._counters)
-        run_steps(first, last, *buffers)
+    def run(self, work: Floats, first: int, last: int) -> None:
+        """Run steps of the program in a workspace."""
+        self._program.run(work, first, last)
 
     def started(self, theta: Floats) -> Floats:
         """Return a workspace with parameters in it."""

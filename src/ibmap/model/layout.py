@@ -57,6 +57,11 @@ class Layout:
         return np.column_stack([both, np.tile(edges, 2)])[order]
 
     @cached_property
+    def neighbours(self) -> Ints:
+        """The neighbours of all variables, one after the other."""
+        return np.ascontiguousarray(self.ends[:, 1])
+
+    @cached_property
     def end_start(self) -> Ints:
         """Where the neighbours of each variable begin in ``ends``, and the end."""
         return np.searchsorted(self.ends[:, 0], np.arange(len(self.levels) + 1))
@@ -69,15 +74,22 @@ class Layout:
         later = x > y
         return np.column_stack([first, np.where(later, 1, own), np.where(later, self.levels[x], other)])
 
+    @cached_property
+    def end_of_edge(self) -> Ints:
+        """For every edge, the rows of ``ends`` that its first and its second variable have."""
+        found = np.empty((self.graph.n_edges, 2), np.int64)
+        x, y, edge = self.ends.T
+        found[edge, (x > y).astype(np.int64)] = np.arange(len(edge))
+        return found
+
     def log_odds(self, theta: Floats, v: int, codes: Ints) -> Floats:
-        """Return the log weights (rows, levels) of a variable, given the codes (variables, rows) of others.
+        """Return the log weights (rows, levels) of a variable, given the codes (neighbours, rows).
 
         Neighbours that a row does not know (-1) add nothing.
         """
         levels = np.arange(self.levels[v])
         found = np.tile(theta[self.field_start[v] : self.field_start[v + 1]], (codes.shape[1], 1))
-        for k in range(self.end_start[v], self.end_start[v + 1]):
-            code = codes[self.ends[k, 1]].astype(np.int64)
+        for k, code in enumerate(codes.astype(np.int64), self.end_start[v]):
             start, own, other = self.end_places[k].tolist()
             table = theta[
                 start + own * levels[None, :] + other * np.arange(self.levels[self.ends[k, 1]])[:, None]

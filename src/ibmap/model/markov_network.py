@@ -12,14 +12,14 @@ from ibmap._types import Floats, Ints
 from ibmap.data import CategoricalData
 from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
-from ibmap.model.answers import Answer, marginal
 from ibmap.model.coding import code_of, coded
 from ibmap.model.fitting import FittedBy, fitted
 from ibmap.model.junction_tree import JunctionTree, tree_of
 from ibmap.model.layout import Layout
+from ibmap.model.likelihood import log_conditionals, log_likelihoods
 from ibmap.model.missing_cells import missing_cells
+from ibmap.model.query import Answer, marginal
 from ibmap.model.sampling import exact_rows, gibbs_rows
-from ibmap.model.scoring import log_conditionals, log_likelihoods
 from ibmap.synthetic.gibbs import SWEEPS
 
 

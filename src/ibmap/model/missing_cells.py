@@ -12,10 +12,10 @@ import numpy as np
 
 from ibmap._random import RandomState
 from ibmap._types import Bools, Floats, Ints
-from ibmap.model.answers import conditional, of_part
 from ibmap.model.conditioning import Part
 from ibmap.model.junction_tree import tree_of
 from ibmap.model.layout import Layout
+from ibmap.model.query import conditional, of_part
 
 Found = tuple[int, Ints, Floats]  #: a variable, rows, its distribution there (rows, levels)
 

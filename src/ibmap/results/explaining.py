@@ -18,7 +18,6 @@ from ibmap.results.learned import Learned
 from ibmap.results.provenance import Foreign
 from ibmap.scores import LocalScore
 from ibmap.scores.bjp import BoundBJPScore
-from ibmap.scores.local_score import in_batches
 
 End = tuple[int, int, Ints]  #: a variable, the other one, and what is given
 
@@ -184,8 +183,10 @@ def _by_score(
     score: LocalScore, learned: Learned, v: int, w: int, given: Ints
 ) -> tuple[bool, dict[str, float]]:
     """Return what the evidence says, as log posteriors: log odds of t, exact where rivals were compared."""
-    blanket, exact = learned.graph.neighbours(v), learned.rivals is not None
-    return _by_evidence(float(in_batches(score, [v], [blanket], refitted=exact).evidence[0, w]))
+    blanket = learned.graph.neighbours(v)
+    exact = learned.rivals is not None and w in blanket
+    rows = score.rows([v], [blanket], floor=np.inf, also=None if exact else [[w]], exact=exact)
+    return _by_evidence(float(rows.matrix(score.n)[0, w]))
 
 
 def _by_evidence(evidence: float) -> tuple[bool, dict[str, float]]:

@@ -19,7 +19,7 @@ from ibmap.model.effects import Effects, effects_in
 from ibmap.results.doubts import more_cells_than_rows, untested
 from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
-from ibmap.search.wide_gains import most_with_matrix
+from ibmap.search import climb, state
 
 STRONGEST = 8  #: edges that a notebook shows
 CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could stand in
@@ -158,7 +158,7 @@ class Learned:
     @property
     def listed_in_words(self) -> str:
         """What is not listed where a search had too many variables for a matrix of all pairs."""
-        most = most_with_matrix(self.learner == "evidence-map")
+        most = state.WHOLE if self.learner == "evidence-map" else climb.MATRIX
         if self.pair_scores is not None or self.score is None or self.graph.n_variables <= most:
             return ""
         return (

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._types import Floats
 from ibmap.independence import IndependenceTest
 from ibmap.independence.registry import TESTS
 from ibmap.scores import SCORES, Score
@@ -95,11 +96,7 @@ def described(kind: str, part: Any, names: tuple[str, ...]) -> dict[str, Any]:
         return {"name": getattr(part, "name", type(part).__name__), "options": {}, "foreign": True}
     options = dict(vars(part)) if kind == "test" else dict(part.options())
     if np.ndim(options.get("prior", 0)):
-        matrix = np.asarray(options["prior"])
-        unknown = np.isnan(matrix)  # where a score goes by the expected neighbours
-        pairs = np.argwhere(np.triu((matrix != 0.5) & ~unknown, 1)).tolist()
-        listed = [[names[i], names[j], float(matrix[i, j])] for i, j in pairs]
-        options["prior"] = {"others": None if unknown.any() else 0.5, "pairs": listed}
+        options["prior"] = _by_pair(np.asarray(options["prior"], np.float64), names)
     return {"name": name, "options": options, "label": part.name}
 
 
@@ -113,6 +110,20 @@ def made(kind: str, found: Any, names: tuple[str, ...]) -> Any:
     if isinstance(options.get("prior"), dict):
         options["prior"] = _matrix(options["prior"], names)
     return KINDS[kind][name](**options)
+
+
+def _by_pair(matrix: Floats, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return a prior by pair as a file holds it: what the pairs that are not listed have, and the others.
+
+    Not a number, null in files, is the prior of a pair that goes by the expected neighbours.
+    """
+    above = np.triu(np.ones(matrix.shape, bool), 1)
+    unknown = np.isnan(matrix)
+    listed = above & (~unknown if (unknown & above).any() else matrix != 0.5)
+    return {
+        "others": None if (unknown & above).any() else 0.5,
+        "pairs": [[names[i], names[j], float(matrix[i, j])] for i, j in np.argwhere(listed).tolist()],
+    }
 
 
 def _matrix(prior: dict[str, Any], names: tuple[str, ...]) -> np.ndarray[Any, Any]:

@@ -62,13 +62,14 @@ def result_content(
 ) -> dict[str, Any]:
     """Return what a result file holds.
 
-    ``data`` is the table that was learned from, or the engine that holds it; ``source`` says where it comes
-    from and how it was read.
+    ``data`` is the table that was learned from, or the engine that holds it, which knows how it was read;
+    ``source`` says where it comes from.
     """
     counting = as_engine(data, engine)
     schema = counting.schema
-    about = {"path": None, "missing": "error", **dict.fromkeys(("discretize", "bins", "drop", "only"))}
-    about |= {"digest": schema.digest, **(source or {}), "columns": getattr(counting, "columns", None)}
+    about = {"path": None, "missing": "error", "columns": None}
+    about |= dict.fromkeys(("discretize", "bins", "drop", "only"))
+    about |= {"digest": schema.digest, **(source or {}), **schema.reading}
     if about["path"] is not None:
         about["path"] = None if str(about["path"]) == "-" else str(Path(about["path"]).resolve())
     return {
@@ -130,8 +131,7 @@ def as_result(source: Any) -> Result:
         return read_result(source)
     if not hasattr(source, "learned_"):
         raise RequestError(f"expected a fitted learner, a result or its folder, not {type(source).__name__}")
-    how = {name: getattr(source, name, None) for name in ("missing", "discretize", "bins")}
-    return result_of_learned(source.learned_, source.engine_, how)
+    return result_of_learned(source.learned_, source.engine_)
 
 
 def read_json(

@@ -5,7 +5,7 @@ from ibmap.scores.bjp import BJPScore
 from ibmap.scores.closure import Assertion, markov_blanket_closure
 from ibmap.scores.gaussian import GaussianScore
 from ibmap.scores.ib import IBScore
-from ibmap.scores.local_score import LocalScore, LocalScoreBase, Rows, Score, TableScore
+from ibmap.scores.local_score import LocalScore, LocalScoreBase, Score, TableScore
 from ibmap.scores.pairwise import PairwiseScore
 from ibmap.scores.registry import SCORES, as_score
 from ibmap.scores.saturated import SaturatedScore
@@ -20,7 +20,6 @@ __all__ = [
     "LocalScore",
     "LocalScoreBase",
     "PairwiseScore",
-    "Rows",
     "SaturatedScore",
     "Score",
     "TableScore",

@@ -12,9 +12,10 @@ import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine
+from ibmap.engines.rows import ManyVariables, Rows
 from ibmap.independence import IndependenceTest
 from ibmap.scores.ib import BoundIBScore, IBScore
-from ibmap.scores.local_score import LocalScoreBase, Rows, in_batches
+from ibmap.scores.local_score import LocalScoreBase, whole_rows
 
 
 class BJPScore:
@@ -45,18 +46,22 @@ class BoundBJPScore(LocalScoreBase):
     def __init__(self, ib: BoundIBScore) -> None:
         self.ib, self.n = ib, ib.n
 
-    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
         """Return the log odds of dependence for each of some x, given its blanket."""
-        return self.ib.rows(xs, blankets)
-
-    def value(self, x: int, blanket: Ints) -> float:
-        """Return all that x asserts, as if it were the first."""
-        return self.ib.value(x, blanket)
+        return self.ib.rows(xs, blankets, floor=floor, also=also, exact=exact)
 
     def of_graph(self, adjacency: Bools) -> float:
         """Return the score of a graph."""
         blankets = [np.flatnonzero(row) for row in adjacency]
-        evidence = in_batches(self, range(self.n), blankets).evidence
+        evidence = whole_rows(self, range(self.n), blankets).evidence
         sigma = -np.logaddexp(0.0, np.where(adjacency, -evidence, evidence))
         return float(sigma[asserted(adjacency.sum(axis=1))].sum())
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._types import Floats
-from ibmap.engines.gpu import GpuEngine, to_host
+from ibmap.engines.gpu import GpuEngine
+from ibmap.engines.gpu_rows import to_host
 from ibmap.independence.bayesian import CompiledBayesianTest
-from ibmap.kernels.bayes_model import log_ratio_of_rows
 
 #: pairs x < y, their σ, a floor for all others, and the sums of rows
 Lowest = tuple[NDArray[np.int32], Floats, float, Floats]
@@ -28,14 +28,13 @@ class DevicePairs:
     def __init__(self, test: CompiledBayesianTest) -> None:
         engine: Any = test.engine
         self._xp, self._columns, self._n = engine.arrays, engine.columns, len(test.levels)
-        model, n_rows = test.model, engine.schema.n_rows
-        kind = model.kind[0]
-        cell, margin = model.tables[model.cell[kind, kind]], model.tables[model.margin[kind, kind]]
-        self._cell = self._xp.asarray(cell[: n_rows + 1])
+        n_rows = engine.schema.n_rows
+        cell, margin, _, self._start = test.core.terms(0, 0)
+        self._cell = self._xp.asarray(cell)
         ones = to_host(self._columns.sum(axis=1)).astype(np.int64)
         self._ones = self._xp.asarray(ones.astype(np.int32))
         self._margin = self._xp.asarray(margin[ones] + margin[n_rows - ones])
-        self._n_rows, self._start = n_rows, log_ratio_of_rows(test.context.numbers, n_rows)
+        self._n_rows = n_rows
         self._at_once = max(1, int(engine.free_memory() / 2 // (8 * NUMBERS * self._n)))
 
     @staticmethod
@@ -44,7 +43,7 @@ class DevicePairs:
         engine = test.engine
         if not isinstance(engine, GpuEngine) or engine.columns is None:
             return False
-        return bool((test.levels == 2).all()) and len(test.model.log_prior) == 1
+        return bool((test.levels == 2).all()) and len(test.log_prior) == 1
 
     def bands(self) -> Iterator[tuple[int, Any]]:
         """Yield the number of the first row, and some rows of σ on the device; σ_xx is 0."""

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine
 from ibmap.engines.moments import Moments, gaussian_moments
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, rows_of_matrix
 from ibmap.independence import IndependenceTest
 from ibmap.independence.gaussian import SINGULAR, inverse_of, partial_correlations
 from ibmap.scores.families import PriorOptions, PriorScore
-from ibmap.scores.local_score import Rows
 
 
 class GaussianScore(PriorOptions):
@@ -53,18 +53,26 @@ class BoundGaussianScore(PriorScore):
         super().__init__(len(moments.correlation), expected_neighbours, prior)
         self._correlation, self._m = moments.correlation, float(max(moments.n_rows - 1, 0))
 
-    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
-        """Return t_xy for each of some x, given its blanket."""
-        evidence, values = np.zeros((len(xs), self.n)), np.zeros(len(xs))
-        for row, (x, blanket) in enumerate(zip(xs, blankets, strict=True)):
-            members = np.asarray(blanket, np.int64)
-            left, evidence[row] = self._row(x, members)
-            values[row] = self._evidence(left, len(members))
-        return self._with_prior(xs, blankets, Rows(evidence, values))
-
-    def value(self, x: int, blanket: Ints) -> float:
-        """Return half of s_x(B) and of the prior of its edges."""
-        return float(self.rows([x], [blanket]).values[0])
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket; they are exact."""
+        which, given = np.asarray(xs, np.int64), as_lists(blankets)
+        evidence, values = np.zeros((len(which), self.n)), np.zeros(len(which))
+        for row, (x, members) in enumerate(zip(which.tolist(), given.one_by_one(), strict=True)):
+            odds = self.prior_odds[0] if len(self.prior_odds) == 1 else self.prior_odds[x]
+            left, t = self._row(x, members)
+            evidence[row] = t + odds
+            prior = (np.broadcast_to(odds, self.n)[members]).sum()
+            values[row] = (self._evidence(left, len(members)) + prior) / 2
+        evidence[np.arange(len(which)), which] = 0.0
+        return rows_of_matrix(evidence, values, which, given, floor=np.inf if exact else floor, also=also)
 
     def _evidence(self, left: Any, k: Any) -> Any:
         """Return the log evidence, against no neighbours, if a share of the variance is left."""

@@ -5,29 +5,22 @@ and y. In terms of evidence, t_xy = log Pr(dependent) - log Pr(independent), and
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._parallel import spread
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, Tables
 from ibmap.engines.engine import checked
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists, rows_of_matrix
 from ibmap.errors import RequestError
 from ibmap.independence import Answers, BoundTest, IndependenceTest
-from ibmap.independence.base import BoundTableTest, log_one_minus_exp
+from ibmap.independence.base import BoundTableTest
 from ibmap.independence.bayesian import CompiledBayesianTest
-from ibmap.kernels.ib_rows import closure_block, closure_row, empty_irregular
-from ibmap.kernels.rows import fill_row
-from ibmap.kernels.unconditional import unconditional_band, unconditional_tile
 from ibmap.scores.closure import closure_answers
 from ibmap.scores.device_pairs import DevicePairs
-from ibmap.scores.local_score import NONE, LocalScoreBase, Rows, Tile, credibility
-
-FEW = 32  #: so many variables are scored row by row, without edges too: tiles take 3 s to compile
-TILE = 64  #: variables that are counted against a block before they are scored
+from ibmap.scores.local_score import NONE, LocalScoreBase, WholeRows, credibility
 
 
 class IBScore:
@@ -77,8 +70,22 @@ class BoundIBScore(LocalScoreBase):
     def __init__(self, test: BoundTest, n: int) -> None:
         self.test, self.n = test, n
 
-    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
         """Return the log odds of dependence for each of some x, given its blanket."""
+        which, given = np.asarray(xs, np.int64), as_lists(blankets)
+        found = self.closure(which.tolist(), given.one_by_one())
+        return rows_of_matrix(found.evidence, found.values, which, given, floor=floor, also=also)
+
+    def closure(self, xs: Sequence[int], blankets: Sequence[Ints]) -> WholeRows:
+        """Return the same with all variables, and σ where it is at hand."""
         if isinstance(self.test, BoundTableTest):
             return self._rows_of_tables(self.test, self.test.closure_tables(xs, blankets))
         evidence = np.zeros((len(xs), self.n))
@@ -87,10 +94,10 @@ class BoundIBScore(LocalScoreBase):
                 row[ys] = log_odds(answers)
         return scored(xs, blankets, evidence)
 
-    def empty(self) -> Rows:
+    def empty(self) -> WholeRows:
         """Return the rows of the graph without edges; a test of tables is asked about each pair once."""
         if not isinstance(self.test, BoundTableTest):
-            return super().empty()
+            return self.closure(range(self.n), [NONE] * self.n)
         evidence, sigma = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
         for tables in self.test.engine.pairs():
             answers = self.test.evaluate(checked(tables, self.test.engine.schema))
@@ -98,13 +105,9 @@ class BoundIBScore(LocalScoreBase):
             evidence[place], sigma[place] = log_odds(answers), answers.log_independent
         evidence += evidence.T
         sigma += sigma.T
-        return Rows(evidence, sigma.sum(axis=1), sigma)
+        return WholeRows(evidence, sigma.sum(axis=1), sigma)
 
-    def value(self, x: int, blanket: Ints) -> float:
-        """Return Σ_y σ_xy."""
-        return float(self.rows([x], [blanket]).values[0])
-
-    def _rows_of_tables(self, test: BoundTableTest, tables: Tables) -> Rows:
+    def _rows_of_tables(self, test: BoundTableTest, tables: Tables) -> WholeRows:
         """Return rows from the tables outside the blankets, and from their margins for the members."""
         asked = tables.answered()[0]
         evidence, sigma = np.zeros((len(asked), self.n)), np.zeros((len(asked), self.n))
@@ -115,13 +118,13 @@ class BoundIBScore(LocalScoreBase):
             members = test.evaluate(tables.margins())
             where = np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given
             evidence[where], sigma[where] = log_odds(members), members.log_dependent
-        return Rows(evidence, sigma.sum(axis=1), sigma)
+        return WholeRows(evidence, sigma.sum(axis=1), sigma)
 
 
-def scored(xs: Sequence[int], blankets: Sequence[Ints], evidence: Floats) -> Rows:
+def scored(xs: Sequence[int], blankets: Sequence[Ints], evidence: Floats) -> WholeRows:
     """Return rows of evidence with their values, Σ_y σ_xy."""
     sigma = credibility(evidence, xs, blankets)
-    return Rows(evidence, sigma.sum(axis=1), sigma)
+    return WholeRows(evidence, sigma.sum(axis=1), sigma)
 
 
 def log_odds(answers: Answers) -> Floats:
@@ -145,87 +148,51 @@ class CompiledIBScore(BoundIBScore):
     def __init__(self, test: CompiledBayesianTest, n_threads: int = 1) -> None:
         super().__init__(test, len(test.levels))
         self.n_threads = max(1, min(n_threads, self.n))
-        self.n_cells = test.packed.n_rows * self.n
-        self._tests = [test, *(test.for_thread() for _ in range(self.n_threads - 1))]
+        self.n_cells = test.engine.schema.n_rows * self.n
         self._on_device = DevicePairs(test) if DevicePairs.fit(test) else None
+        self._by_address = [test.core.sigma_rows(test.engine.table) for _ in range(self.n_threads)]
+        self._contexts = [np.array([rows.context]) for rows in self._by_address]
 
     def row(self, thread: int) -> tuple[int, Ints]:
         """Return the address of the function that fills a row of σ, and what it takes in one thread."""
-        return closure_row.address, self._tests[thread].context.numbers
+        return self._by_address[0].address, self._contexts[thread]
 
-    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
         """Return the log odds of dependence for each of some x, given its blanket."""
-        sigma = np.empty((len(xs), self.n))
-        for row, x, blanket in zip(sigma, xs, blankets, strict=True):
-            fill_row(*self.row(0), x, blanket, row)
-        evidence = log_one_minus_exp(sigma) - sigma
-        for row, x, blanket in zip(evidence, xs, blankets, strict=True):
-            row[blanket] *= -1.0
-            row[x] = 0.0
-        return Rows(evidence, sigma.sum(axis=1))
+        given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
+        which, floor = np.asarray(xs, np.int64), np.inf if exact else floor
+        table, threads = self.test.engine.table, self.n_threads
+        return Rows(*self.test.core.rows(table, which, *given, floor, *others, n_threads=threads))
+
+    def closure(self, xs: Sequence[int], blankets: Sequence[Ints]) -> WholeRows:
+        """Return the same with all variables."""
+        rows = self.rows(xs, blankets)
+        return WholeRows(rows.matrix(self.n), rows.value)
 
     def fill_empty(self, sigma: Floats) -> None:
-        """Fill σ of the graph without edges: every pair of columns once, tile by tile."""
-        if self.n <= FEW:
-            lower = np.tril_indices(self.n, -1)
-            for x, row in enumerate(sigma):
-                fill_row(*self.row(0), x, NONE, row)
-            sigma[lower] = sigma.T[lower]  # they differ in rounding
-            return
+        """Fill σ of the graph without edges: every pair of columns once."""
         if self._on_device is not None:
             self._on_device.fill(sigma)
-            return
-        contexts, (words, counts) = [test.context.numbers for test in self._tests], self._tables
+        else:
+            self.test.core.fill_unconditional(self.test.engine.table, sigma, self.n_threads)
 
-        def tile_of(thread: int, tile: Tile) -> None:
-            unconditional_tile(contexts[thread], words, counts[thread], *tile[:3], sigma)
-
-        def irregular(thread: int, y: int) -> None:
-            empty_irregular(contexts[thread], y, sigma)
-
-        spread(tile_of, self._all_tiles(), self.n_threads)
-        spread(irregular, self.test.packed.irregular.tolist(), self.n_threads)
-
-    def tiles(self) -> list[Tile]:
-        """Return the tiles of a table whose variables are complete and have equally many levels."""
-        in_order = np.array_equal(self.test.packed.order, np.arange(self.n))
-        return self._all_tiles() if in_order else []
-
-    def lowest(self, wanted: int) -> tuple[NDArray[np.int32], Floats, float, Floats] | None:
-        """Return the least credible pairs of the graph without edges, if a device finds them; see there."""
-        return None if self._on_device is None else self._on_device.lowest(wanted)
-
-    def fill_tile(self, thread: int, tile: Tile, band: Floats) -> None:
-        """Put σ_xy of a tile into ``band[x - first x, y]``."""
-        words, counts = self._tables
-        unconditional_band(self._tests[thread].context.numbers, words, counts[thread], *tile[:3], band)
+    def lowest(self, wanted: int) -> tuple[NDArray[np.int32], Floats, float, Floats]:
+        """Return the least credible pairs of the graph without edges: see :class:`ListedScore`."""
+        if self._on_device is not None:
+            return self._on_device.lowest(wanted)
+        pairs, t, floor, sums = self.test.core.likely_pairs(self.test.engine.table, wanted, self.n_threads)
+        values = -np.logaddexp(0.0, t)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0], values))  # pairs of one σ may differ in t
+        return pairs[order], values[order], np.inf if floor == -np.inf else -np.logaddexp(0.0, floor), sums
 
     def value_of(self, x: int, blanket: Ints, y: int) -> float:
-        """Return σ_xy of a y that is not in the blanket of x; the variables of its block are scored."""
-        block = int(np.searchsorted(self.test.packed.blocks[:, 2], y, side="right"))
-        closure_block(self.test.context.numbers, x, blanket, block, self._row)
-        return float(self._row[y])
-
-    @cached_property
-    def _row(self) -> Floats:
-        return np.empty(self.n)
-
-    @cached_property
-    def _tables(self) -> tuple[NDArray[np.uint32], list[NDArray[np.int32]]]:
-        """The words of a column, and for every thread a place for the counts of a tile."""
-        packed = self.test.packed
-        blocks = packed.blocks.tolist()
-        width = max([(levels - 1) * stride for levels, _, _, _, stride in blocks], default=0)
-        most_levels = max(packed.blocks[:, 0].tolist(), default=1)
-        counts = [np.empty((TILE * (most_levels - 1), width + 32), np.int32) for _ in self._tests]
-        return np.arange(packed.level_bits.shape[1], dtype=np.uint32), counts
-
-    def _all_tiles(self) -> list[Tile]:
-        blocks = self.test.packed.blocks.tolist()
-        return [
-            (x, min(x + TILE, stop), block, max(first, x), last)
-            for _, start, stop, _, _ in blocks
-            for x in range(start, stop, TILE)
-            for block, (_, first, last, _, _) in enumerate(blocks)
-            if last > x
-        ]
+        """Return σ_xy of a y that is not in the blanket of x."""
+        return float(self.test.fixed(x, np.array([y]), blanket).log_independent[0])  # type: ignore[index]

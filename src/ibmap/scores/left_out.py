@@ -10,15 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ibmap._parallel import OneBlasThread
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, ask
-from ibmap.kernels.coding import columns_of
-from ibmap.kernels.conditionals import loglinear_left_out
-from ibmap.kernels.ordinal_conditionals import ordinal_left_out
-from ibmap.scores.binary import VAGUE
+from ibmap.engines.engine import conditionals_of
+from ibmap.engines.model import Model
 from ibmap.scores.families import is_modelled
-from ibmap.scores.pairwise import are_large, large_model
 
 AT_ONCE = 1 << 22  #: rows times variables of a trip, at most
 DENSE = 1 << 20  #: combinations of levels that are counted without looking which of them occur
@@ -37,51 +33,27 @@ class Blanket:
         return int(self.counts.sum())
 
 
-def pairwise_left_out(engine: Engine, blankets: Sequence[Ints], precision: float) -> Floats:
-    """Return, for every x, what logistic conditionals say; ``precision`` is that of their effects.
-
-    The log likelihood at the mode, less the number of parameters that the data and not the prior have set
-    (Takeuchi's criterion), which is what leaving out each row in turn would cost to first order.
-    """
-    out = np.zeros(len(blankets))
-    for xs in _trips(engine, blankets):
-        tables = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs]))
-        asked, slices = tables.answered()
-        levels, columns = np.array(tables.levels), columns_of(tables.levels, engine.schema.ordinal)
-        large, ordered = are_large(levels, columns), columns < levels - 1
-        for x, one in zip(xs, tables.one_by_one(), strict=True):
-            if large[x]:
-                with OneBlasThread():
-                    found = large_model(tables, one, columns, precision).left_out
-            else:
-                mine = one.sets.start, one.sets.stop
-                members = asked.given[one.given]
-                said = ordinal_left_out if ordered[x] else loglinear_left_out
-                found = said(levels, columns, x, members, one.keys, slices.sets, *mine, VAGUE, precision)
-            out[x] = found * _scale(engine, slices.sets[2, one.sets].sum())
-    return out
-
-
-def saturated_left_out(engine: Engine, blankets: Sequence[Ints], prior_count: float) -> Floats:
-    """Return, for every x, what a table with prior counts says, one for each configuration of its blanket."""
-    out, levels = np.zeros(len(blankets)), engine.schema.cardinalities
-    for xs in _trips(engine, blankets):
-        asked, slices = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs])).answered()
-        owner = np.repeat(np.arange(len(xs)), np.diff(slices.set_start))
-        k, _, size = slices.sets
-        of_slice = np.bincount(slices.start[owner] + k, size, minlength=int(slices.start[-1]))
-        total = of_slice[slices.start[owner] + k] - 1 + prior_count * np.asarray(levels)[asked.x][owner]
-        logs = np.bincount(owner, size * np.log((size - 1 + prior_count) / total), minlength=len(xs))
-        out[xs] = logs * _scale(engine, np.bincount(owner, size, minlength=len(xs)))
-    return out
-
-
 def best_left_out(
     engine: Engine, blankets: Sequence[Ints], effect_variance: float = 1.0, prior_count: float = 0.5
 ) -> Floats:
-    """Return, for every x, what its blanket says: by main effects or by a full table, whichever is better."""
-    pairwise = pairwise_left_out(engine, blankets, 4.0 / effect_variance)
-    return np.maximum(pairwise, saturated_left_out(engine, blankets, prior_count))
+    """Return, for every x, what its blanket says: by main effects or by a full table, whichever is better.
+
+    Main effects by the log likelihood at the mode, less the number of parameters that the data and not the
+    prior have set (Takeuchi's criterion), which is what leaving out each row in turn would cost to first
+    order; full tables by their counts without the row.
+    """
+    out = np.zeros(len(blankets))
+    conditionals = conditionals_of(engine, Model("adaptive", effect_variance, prior_count))
+    for xs in _trips(engine, blankets):
+        asked, slices = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs])).answered()
+        found = conditionals.left_out(
+            *(asked.x, asked.given, asked.given_start, slices.start, slices.keys, slices.set_start),
+            *(slices.sets, 1),
+        )
+        owner = np.repeat(np.arange(len(xs)), np.diff(slices.set_start))
+        n_rows = np.bincount(owner, slices.sets[2], minlength=len(xs))
+        out[xs] = found.max(axis=0) * _scale(engine, n_rows)
+    return out
 
 
 def directed_left_out(engine: Engine, arcs: Bools, size: float) -> Floats:

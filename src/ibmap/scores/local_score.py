@@ -1,11 +1,10 @@
 """What a score must offer: rows of evidence, from which every search works.
 
-A score is local: score(G) = Σ_x s_x(B_x), B_x the blanket of x. What a search needs from it is a row: for
-every y the log evidence t_xy, seen from x, that y belongs to the blanket of x given the rest of it; one sign
-convention, whether y is in the blanket or not. Where scores have a prior of edges, it is in t_xy.
+A score is local: score(G) = Σ_x s_x(B_x), B_x the blanket of x. What a search needs from it are rows
+(:class:`ibmap.engines.rows.Rows`): for one x and its blanket, t_xy of the ys that matter.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,19 +12,12 @@ from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists, rows_of_matrix
 from ibmap.independence import IndependenceTest
 
 NONE = np.empty(0, np.int64)
 ROWS_AT_ONCE = 64  #: rows that are asked for in one trip, at least
 TABLES_AT_ONCE = 1 << 14  #: and so many tables: with few variables all rows are one trip
-
-
-class Rows(NamedTuple):
-    """Rows of evidence, and the values that belong to them."""
-
-    evidence: Floats  #: (rows, variables): t_xy, and 0 for x itself
-    values: Floats  #: (rows,): s_x(B_x)
-    sigma: Floats | None = None  #: (rows, variables): σ_xy, if the score has it at hand
 
 
 class LocalScore(Protocol):
@@ -38,21 +30,39 @@ class LocalScore(Protocol):
     additive : bool
         Whether t_xy is what the score gains: if the edge (x, y) is flipped, Σ s changes by
         ±(t_xy + t_yx) / 2. Searches that trust gains without trying them need that.
+    prior : sequence of float
+        What was learned about the prior of edges so far, for checkpoints; empty if nothing is learned.
     """
 
     n: int
     additive: bool
+    prior: Sequence[float]
 
-    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
-        """Return t_xy for each of some x, given its blanket; a batch is one trip to the engine."""
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket; see :meth:`ibmap.engines.Engine.rows`."""
+        ...
+
+    def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
+        """Learn the prior of edges from the posterior number of neighbours; return by how much t_xy changes.
+
+        None if it hardly does, or if the score has nothing to learn.
+        """
         ...
 
     def value(self, x: int, blanket: Ints) -> float:
         """Return s_x(B)."""
         ...
 
-    def empty(self) -> Rows:
-        """Return the rows of the graph without edges."""
+    def empty(self) -> "WholeRows":
+        """Return the rows of the graph without edges, with all variables."""
         ...
 
 
@@ -96,28 +106,14 @@ class CompiledScore(Protocol):
         ...
 
 
-Tile = tuple[int, int, int, int, int]  #: first and last x, a block of ys, its first and last y from x on
-
-
-class TiledScore(Protocol):
-    """A compiled score whose σ without edges comes tile by tile, for those without place for all."""
+class ListedScore(Protocol):
+    """A compiled score that lists pairs of the graph without edges, for those without place for all."""
 
     n: int
     n_threads: int
 
-    def tiles(self) -> list[Tile]:
-        """Return tiles that hold every pair once, by the first x, then by the first y; [] if it has none."""
-        ...
-
-    def lowest(self, wanted: int) -> tuple[NDArray[np.int32], Floats, float, Floats] | None:
-        """Return the least credible pairs x < y, σ_xy, a floor for all others, and the sums of rows.
-
-        None if tiles must be filled for that.
-        """
-        ...
-
-    def fill_tile(self, thread: int, tile: Tile, band: Floats) -> None:
-        """Put σ_xy of a tile into ``band[x - first x, y]``."""
+    def lowest(self, wanted: int) -> tuple[NDArray[np.int32], Floats, float, Floats]:
+        """Return the least credible pairs x < y, σ_xy, a floor for all others, and the sums of rows."""
         ...
 
     def row(self, thread: int) -> tuple[int, Ints]:
@@ -130,18 +126,35 @@ class TiledScore(Protocol):
 
 
 class LocalScoreBase:
-    """What follows from rows: subclass it, and write ``rows`` and ``value``."""
+    """What follows from rows: subclass it, and write ``rows``."""
 
     n: int
     additive: bool = True
+    prior: Sequence[float] = ()
 
-    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
-        """Return t_xy for each of some x, given its blanket."""
-        raise TypeError(f"{type(self).__name__} must define rows(xs, blankets)")
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket."""
+        raise TypeError(f"{type(self).__name__} must define rows(xs, blankets, *, floor, also, exact)")
 
-    def empty(self) -> Rows:
-        """Return the rows of the graph without edges."""
-        return in_batches(self, range(self.n), [NONE] * self.n)
+    def empty(self) -> "WholeRows":
+        """Return the rows of the graph without edges, with all variables."""
+        return whole_rows(self, range(self.n), no_lists(self.n))
+
+    def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
+        """Learn nothing."""
+        return None
+
+    def value(self, x: int, blanket: Ints) -> float:
+        """Return s_x(B)."""
+        return float(self.rows([x], [np.asarray(blanket, np.int64)], floor=np.inf).value[0])
 
 
 class TableScore(LocalScoreBase):
@@ -162,14 +175,43 @@ class TableScore(LocalScoreBase):
         """Return s_x(B) of every question."""
         raise TypeError(f"{type(self).__name__} must define values(tables)")
 
-    def rows(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Rows:
-        """Return t_xy for each of some x, given its blanket: one trip, and margins of its slices."""
-        tables = ask(self.engine, Questions.rows(xs, blankets, self.n))
-        return Rows(spread_rows(tables, self.n, self.evidence), self.values(tables))
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket: one trip, and margins of its slices."""
 
-    def value(self, x: int, blanket: Ints) -> float:
-        """Return s_x(B)."""
-        return float(self.values(ask(self.engine, Questions.fixed(x, (), blanket)))[0])
+        def made(some: Ints, given: list[Ints]) -> tuple[Floats, Floats]:
+            tables = ask(self.engine, Questions.rows(some.tolist(), given, self.n))
+            return spread_rows(tables, self.n, self.evidence), self.values(tables)
+
+        return rows_by_trips(self.n, made, xs, blankets, floor, also)
+
+
+def rows_by_trips(
+    n: int,
+    made: Callable[[Ints, list[Ints]], tuple[Floats, Floats]],
+    xs: Sequence[int] | Ints,
+    blankets: ManyVariables,
+    floor: float,
+    also: ManyVariables | None,
+) -> Rows:
+    """Return rows that are made whole, some at a time, with what matters in them."""
+    which, given = np.asarray(xs, np.int64), as_lists(blankets)
+    others = as_lists(also or no_lists(len(which)))
+    at_once = max(ROWS_AT_ONCE, TABLES_AT_ONCE // max(n, 1))
+    parts = []
+    for first in range(0, max(len(which), 1), at_once):
+        some = slice(first, min(first + at_once, len(which)))
+        mine = given.some(some)
+        evidence, values = made(which[some], mine.one_by_one())
+        parts.append(rows_of_matrix(evidence, values, which[some], mine, floor=floor, also=others.some(some)))
+    return joined_rows(parts)
 
 
 def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
@@ -183,41 +225,18 @@ def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
     return out
 
 
-def in_batches(score: Any, xs: Iterable[int], blankets: Sequence[Ints], *, refitted: bool = False) -> Rows:
-    """Ask for many rows, some at a time; ``refitted`` where the score can do without approximations."""
-    xs = list(xs)
-    rows = score.refitted if refitted and hasattr(score, "refitted") else score.rows
-    at_once = rows_at_once(score)
-    if len(xs) <= at_once:
-        return rows(xs, blankets)  # type: ignore[no-any-return]
-    parts = [
-        rows(xs[first : first + at_once], blankets[first : first + at_once])
-        for first in range(0, len(xs), at_once)
-    ]
-    evidence = np.concatenate([np.empty((0, score.n)), *(part.evidence for part in parts)])
-    return Rows(evidence, np.concatenate([np.empty(0), *(part.values for part in parts)]))
+class WholeRows(NamedTuple):
+    """Rows of evidence with all variables, and the values that belong to them."""
+
+    evidence: Floats  #: (rows, variables): t_xy, and 0 for x itself
+    values: Floats  #: (rows,): s_x(B_x)
+    sigma: Floats | None = None  #: (rows, variables): σ_xy, if the score has it at hand
 
 
-def rows_at_once(score: Any) -> int:
-    """Return how many rows are made at once."""
-    return int(getattr(score, "rows_at_once", max(ROWS_AT_ONCE, TABLES_AT_ONCE // max(score.n, 1))))
-
-
-def refitted_members(score: Any, xs: Sequence[int], blankets: Sequence[Ints]) -> list[Floats]:
-    """Return t_xy of the members of each blanket, without approximations where the score can do without."""
-    if hasattr(score, "of_members"):
-        return score.of_members(xs, blankets)  # type: ignore[no-any-return]
-    return members_in_batches(getattr(score, "refitted", score.rows), xs, blankets)
-
-
-def members_in_batches(rows: Any, xs: Sequence[int], blankets: Sequence[Ints]) -> list[Floats]:
-    """Return t_xy of the members of each blanket; whole rows are made some at a time, and forgotten."""
-    found: list[Floats] = []
-    for first in range(0, len(xs), ROWS_AT_ONCE):
-        some = slice(first, first + ROWS_AT_ONCE)
-        evidence = rows(xs[some], blankets[some]).evidence
-        found += [row[blanket] for row, blanket in zip(evidence, blankets[some], strict=True)]
-    return found
+def whole_rows(score: LocalScore, xs: Sequence[int] | Ints, blankets: ManyVariables) -> WholeRows:
+    """Return rows with all variables."""
+    rows = score.rows(xs, blankets)
+    return WholeRows(rows.matrix(score.n), rows.value)
 
 
 def credibility(evidence: Floats, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:

@@ -13,7 +13,7 @@ from ibmap.kernels.ib_ascent import EDGE, LOCKED, TRIED, State
 from ibmap.kernels.rows import fill_row
 from ibmap.scores import LocalScore
 from ibmap.scores.bjp import BoundBJPScore, asserted, once
-from ibmap.scores.local_score import NONE, CompiledScore, Rows, TiledScore, credibility, in_batches
+from ibmap.scores.local_score import NONE, CompiledScore, ListedScore, WholeRows, credibility, whole_rows
 from ibmap.search.running import Flip, Pairs
 from ibmap.search.wide import WideClimbing
 
@@ -50,9 +50,8 @@ class Climb:
             raise RequestError(f"patience must be 0 or more, a whole number, not {self.patience!r}")
         if isinstance(score, BoundBJPScore):
             return ClimbingOnce(score, int(self.patience), edges, locked)
-        tiled = cast(TiledScore, score)
-        if score.n > MATRIX and hasattr(score, "tiles") and tiled.tiles():
-            return WideClimbing(tiled, int(self.patience), edges, locked)
+        if score.n > MATRIX and hasattr(score, "lowest"):
+            return WideClimbing(cast(ListedScore, score), int(self.patience), edges, locked)
         return Climbing(score, int(self.patience), edges, locked)
 
 
@@ -186,7 +185,7 @@ class Climbing:
             work = [(x, blanket, row) for x, blanket, row in zip(xs, blankets, out, strict=True)]
             spread(lambda thread, task: fill_row(*row_of(thread), *task), work, min(self._threads, len(xs)))
             return np.array([kernels.sum_of(row) for row in out])
-        rows = in_batches(self.score, xs, blankets)
+        rows = whole_rows(self.score, xs, blankets)
         out[:] = sigma_of(rows, xs, blankets)
         return rows.values
 
@@ -209,7 +208,7 @@ class Climbing:
             spread(fill, range(n), self._threads)
         else:
             blankets = [NONE if is_empty else self.blanket(x) for x in range(n)]
-            rows = self.score.empty() if is_empty else in_batches(self.score, range(n), blankets)
+            rows = self.score.empty() if is_empty else whole_rows(self.score, range(n), blankets)
             state.sigma[:] = sigma_of(rows, range(n), blankets)
             state.row_sum[:] = rows.values
         if self.compiled:
@@ -254,6 +253,6 @@ class ClimbingOnce(Climbing):
         return float(of_x.sum() + of_y.sum() - of_y[x])
 
 
-def sigma_of(rows: Rows, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
+def sigma_of(rows: WholeRows, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
     """Return σ of some rows: the score's own, or what follows from the evidence."""
     return credibility(rows.evidence, xs, blankets) if rows.sigma is None else rows.sigma

@@ -1,309 +1,286 @@
-"""A graph, the rows of evidence given it, and what flipping each pair would gain."""
+"""Searches that trust gains: steepest ascent, rounds, and rounds with swaps, each as its pseudo-code."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ibmap._types import Bools, Floats, Ints
+from ibmap._types import Floats, Ints
 from ibmap.scores import LocalScore
-from ibmap.scores.local_score import credibility, in_batches
-from ibmap.search.rivals import NOBODY, WithoutEdge, blankets_of, compare, log_sum_outside
-from ibmap.search.running import TIE, Flip, Pairs
+from ibmap.scores.local_score import credibility
+from ibmap.search.running import TIE, Flip, Pairs, require_additive
+from ibmap.search.state import NOBODY, State, WithoutEdge
 
-AT_ONCE = 256  #: rows that are looked at together
+MOST_FLIPS = 3  #: of one pair: searches end even where approximations would let a pair flip for ever
+SWEEPS = 20  #: over all edges, at most
+TRIES = 30  #: swaps of a sweep, the most promising ones
 
 
-class AnyGains(ABC):
-    """What steepest ascent and rounds share: they trust t, so the score must be additive.
+class Swap(NamedTuple):
+    """The edge (x, y) gives way to (x, z)."""
 
-    The gain of flipping (x, y) is ±(t_xy + t_yx) / 2: minus for an edge that is there. Subclasses keep rows
-    of evidence: :class:`Gains` in a matrix, ``WideGains`` what is likely in them.
+    promised: float  #: by how much the score should rise
+    x: int
+    y: int
+    z: int
+
+
+class Progress:
+    """What a search remembers beside its graph; a checkpoint holds it."""
+
+    def __init__(self) -> None:
+        self.flipped: Counter[tuple[int, int]] = Counter()  #: how often pairs have flipped in rounds
+        self.sweeps = 0
+        self.seen: list[Ints] | None = None  #: the blankets at the last sweep
+        self.left: list[Swap] = []  #: swaps that it did not try
+        self.known = NOBODY  #: every edge with its rivals, at the last sweep
+        self.is_compared = False  #: whether that is about the graph as it stands
+
+
+def steepest(state: State, progress: Progress) -> Iterator[list[Flip]]:
+    """Flip the pair that gains most, until no flip gains; ties go to the smallest (i, j)."""
+    while True:
+        best = state.native.best_choice()
+        if len(best):
+            count(state, progress, best)
+            yield state.flip(best)
+        elif not state.learn_prior():
+            return
+
+
+def rounds(state: State, progress: Progress) -> Iterator[list[Flip]]:
+    """Flip every pair whose gain is positive and the largest at both of its ends; score; repeat.
+
+    No two pairs of a round have a common end, so the gains of a round add up, and its rows are one batch.
     """
+    while True:
+        pairs = state.native.mutual_choices()
+        if len(pairs):
+            count(state, progress, pairs)
+            yield state.flip(pairs)
+        elif not state.learn_prior():
+            return
 
-    score: LocalScore
-    finished: bool
-    n_tests: int
-    partner: Ints  #: with whom flipping gains most, ties to the smallest
-    best: Floats  #: and how much
-    rows_to_keep: int = 0  #: for later, at most
 
-    @abstractmethod
-    def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
-        """Score the graph with these edges; locked pairs are never flipped."""
+def swaps(state: State, progress: Progress) -> Iterator[list[Flip]]:
+    """Rounds to the end; then every edge is compared with its rivals, and the rounds go on.
+
+    A rival of the edge (x, y), seen from x, is a variable z that would be adjacent to x if y were not. It may
+    have been hidden by y since y came first: no single flip finds it, as y and z say nearly the same.
+    """
+    while True:
+        yield from rounds(state, progress)
+        if progress.sweeps == SWEEPS:
+            return
+        progress.sweeps += 1
+        swapped = sweep(state, progress)
+        if not swapped:
+            return
+        progress.is_compared = False
+        yield swapped
+
+
+def count(state: State, progress: Progress, pairs: Ints) -> None:
+    """Count flips; a pair that has flipped often enough is closed."""
+    found = [(x, y) for x, y in pairs.tolist()]
+    progress.flipped.update(found)
+    often = [pair for pair in found if progress.flipped[pair] >= MOST_FLIPS]
+    if often:
+        state.native.close(*np.array(often, np.int64).T.copy())
+
+
+def sweep(state: State, progress: Progress) -> list[Flip]:
+    """Try the most promising swaps, none with a variable that has changed since; keep what pays."""
+    flips: list[Flip] = []
+    changed: set[int] = set()
+    best = sorted(candidates(state, progress), key=lambda swap: (-swap.promised, swap.x, swap.y))
+    progress.left = best[TRIES:]
+    for swap in best[:TRIES]:
+        if not changed.isdisjoint(swap[1:]):
+            progress.left.append(swap)
+        elif done := try_swap(state, progress, swap):
+            flips += done
+            changed.update(v for flip in done for v in flip[:2])
+    return flips
+
+
+def candidates(state: State, progress: Progress) -> list[Swap]:
+    """Return, for both ends of every edge, the best rival, if the score should rise.
+
+    What x says depends on its blanket alone; while that is the same, only what was not tried is left.
+    """
+    n, lists = state.score.n, state.blankets(np.arange(state.score.n))
+    blankets, same = lists.one_by_one(), np.zeros(state.score.n, bool)
+    if progress.seen is not None:
+        same[:] = [np.array_equal(*pair) for pair in zip(progress.seen, blankets, strict=True)]
+    known = progress.known.of(same[progress.known.x])
+    x, y = np.repeat(np.arange(n), np.diff(lists.start)), lists.members
+    unknown = ~np.isin(x * n + y, known.x * n + known.y)
+    new = state.without_edges(x[unknown], y[unknown])
+    fresh = new.of(~same[new.x])  # others were known before a search was stopped
+    state.n_tests += len(fresh.x) * (n - 1)
+    fresh = fresh.of(fresh.promised > TIE)
+    found = [swap for swap in progress.left if same[swap.x]]
+    found += map(Swap, fresh.promised.tolist(), fresh.x.tolist(), fresh.y.tolist(), fresh.z.tolist())
+    progress.seen, progress.known, progress.is_compared = blankets, known.and_more([new]), True
+    return found
+
+
+def try_swap(state: State, progress: Progress, swap: Swap) -> list[Flip]:
+    """Do a swap and the rounds that follow; take all of it back if the score has not risen."""
+    before, flipped = state.total, progress.flipped
+    state.native.begin_trial()
+    progress.flipped = Counter()
+    flips: list[Flip] = []
+    for v in (swap.y, swap.z):
+        pair = np.array([[min(swap.x, v), max(swap.x, v)]])
+        count(state, progress, pair)
+        flips += state.flip(pair)
+    for more in rounds(state, progress):
+        flips += more
+    rises = state.total > before + TIE * max(1.0, abs(before))
+    state.native.end_trial(not rises)
+    if not rises:
+        progress.flipped = flipped
+    return flips if rises else []
+
+
+class GainSearch:
+    """A search that has begun: it advances step by step, and can be saved."""
+
+    def __init__(self, steps: Any, score: LocalScore, edges: Pairs, locked: Pairs) -> None:
+        self.state, self.progress, self.finished = State(score, edges, locked), Progress(), False
+        self.score = score
+        self._steps: Iterator[list[Flip]] = steps(self.state, self.progress)
 
     @property
-    @abstractmethod
+    def n_tests(self) -> int:
+        """Pairs that were scored so far."""
+        return self.state.n_tests
+
+    @property
     def total(self) -> float:
         """The score of the graph as it stands."""
+        return self.state.total
 
     @property
-    @abstractmethod
     def pairs(self) -> Ints:
         """The edges as they stand, (x, y), x < y, in order."""
+        return self.state.pairs
 
     @property
-    @abstractmethod
     def pair_scores(self) -> Floats | None:
-        """σ_xy; None if there are too many pairs."""
+        """σ_xy: the log posterior of what the graph asserts; None if rows are not kept whole."""
+        evidence = whole_evidence(self.state)
+        if evidence is None:
+            return None
+        every = np.arange(self.score.n)
+        return credibility(evidence, every.tolist(), self.state.blankets(every).one_by_one())
 
-    @abstractmethod
-    def without_edges(self) -> WithoutEdge:
-        """Compare both ends of every edge with the variables that could come in its place."""
+    def listed(self, wanted: int) -> tuple[Ints, Floats, Ints, Floats]:
+        """Return the edges with σ_xy and σ_yx, and so the pairs without one that look most like edges."""
+        state = self.state
+        edges, absent = state.pairs, near_misses(state, wanted)
+        return edges, _sigma(state, edges, 1.0), absent, _sigma(state, absent, -1.0)
 
-    @abstractmethod
-    def row_of(self, x: int) -> Any:
-        """Return the row of x as it stands."""
-
-    @abstractmethod
-    def put_row(self, x: int, row: Any) -> None:
-        """Make a row the current one."""
-
-    @abstractmethod
-    def blankets(self, xs: Ints) -> list[Ints]:
-        """Neighbours of some x."""
-
-    @abstractmethod
-    def is_edge(self, x: int, y: int) -> bool:
-        """Whether two variables are adjacent."""
-
-    @abstractmethod
-    def turn(self, x: int, y: int) -> None:
-        """Flip a pair, and score nothing."""
-
-    @abstractmethod
-    def close(self, pairs: Pairs) -> None:
-        """Let pairs not be flipped any more."""
-
-    @abstractmethod
-    def reopen(self) -> None:
-        """Let all pairs be flipped again, but those that were locked from the start."""
-
-    @abstractmethod
-    def gain(self, x: int, y: int) -> float:
-        """What flipping one pair would gain."""
-
-    @abstractmethod
-    def gains_of(self, pairs: Sequence[tuple[int, int]]) -> list[float]:
-        """What flipping each of some pairs would gain."""
-
-    @abstractmethod
-    def choose(self, xs: Iterable[int]) -> None:
-        """Find with whom flipping gains most, for some x."""
-
-    @abstractmethod
-    def score_rows(self, xs: Iterable[int], wanted: Mapping[int, Iterable[int]] | None = None) -> None:
-        """Score the rows of some x in the graph as it stands; ``wanted`` ys must be known in them."""
-
-    @abstractmethod
-    def posterior_degree(self) -> float:
-        """Return the mean posterior number of neighbours."""
-
-    @abstractmethod
-    def add_to_evidence(self, more: Floats) -> None:
-        """Add to the prior log odds of edges: of all alike, or of each."""
-
-    def revise(self) -> bool:
-        """Let the score learn its prior from the rows as they stand; tell whether it has changed."""
-        more = self.score.expecting(self.posterior_degree) if hasattr(self.score, "expecting") else None
-        if more is None:
-            return False
-        self.add_to_evidence(more)
-        self.choose(range(self.score.n))
-        return True
-
-    def flip(self, pairs: Sequence[tuple[int, int]]) -> list[Flip]:
-        """Flip pairs, and score the rows of their ends: one trip. Without a common end their gains add up."""
-        if not pairs:
-            return []
-        promised = self.gains_of(pairs)
-        before, touched = self.total, [v for pair in pairs for v in pair]
-        self.turn_and_score(pairs, touched)
-        self.n_tests += len(touched) * (self.score.n - 1)
-        scores = (before + np.cumsum(promised)).tolist()
-        scores[-1] = self.total
-        return [
-            Flip(x, y, self.is_edge(x, y), gain, score)
-            for (x, y), gain, score in zip(pairs, promised, scores, strict=True)
-        ]
-
-    @abstractmethod
-    def turn_and_score(self, pairs: Sequence[tuple[int, int]], touched: Sequence[int]) -> None:
-        """Flip pairs, score the rows of their ends, and let all choose again whose choice may be another."""
+    def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
+        """Do steps until there are ``limit`` flips; a round or a sweep is never cut in two."""
+        flips: list[Flip] = []
+        while len(flips) < limit and not self.finished:
+            more = next(self._steps, None)
+            self.finished = more is None
+            flips += more or []
+        return flips
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint needs beside the flips."""
-        prior = {"prior": self.score.learned_prior} if hasattr(self.score, "learned_prior") else {}
-        return {"n_tests": self.n_tests, **prior}
+        progress = self.progress
+        seen = [[x, int(y)] for x, ys in enumerate(progress.seen or ()) for y in ys if x < y]
+        return {
+            "n_tests": self.n_tests,
+            "prior": list(self.score.prior),
+            "flipped": [[x, y, times] for (x, y), times in progress.flipped.items()],
+            "sweeps": progress.sweeps,
+            "seen": seen,
+            "left": [[*swap] for swap in progress.left],
+        }
 
     def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
-        """Do the flips of a search that was saved, in any order: rows depend on blankets alone."""
-        for x, y in flips:
-            self.turn(x, y)
-        touched: Iterable[int] = [v for pair in flips for v in pair]
-        if hasattr(self.score, "learned_prior") and self.score.learned_prior != saved.get("prior"):
-            self.score.learned_prior = saved["prior"]
-            touched = range(self.score.n)
-        self.score_rows(touched)
-        self.choose(range(self.score.n))
-        self.n_tests = int(saved["n_tests"])
-
-
-class Gains(AnyGains):
-    """A graph, and the matrix of its evidence."""
-
-    def __init__(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> None:
-        n, edges = score.n, list(edges)
-        self.score, self.finished = score, False
-        self.adjacency: Bools = np.zeros((n, n), bool)
-        self.closed: Bools = np.eye(n, dtype=bool)  # pairs that may not be flipped
-        for mask, pairs in ((self.adjacency, edges), (self.closed, locked)):
-            for x, y in pairs:
-                mask[x, y] = mask[y, x] = True
-        self._locked = self.closed.copy()
-        rows = in_batches(score, range(n), blankets_of(self.adjacency)) if edges else score.empty()
-        self.evidence, self.values = rows[:2]
-        self.n_tests = n * (n - 1)
-        self.partner, self.best = np.zeros(n, np.int64), np.empty(n)
-        self.choose(range(n))
-
-    def blanket(self, x: int) -> Ints:
-        """Neighbours of x in the graph as it stands."""
-        return np.flatnonzero(self.adjacency[x])
-
-    def is_edge(self, x: int, y: int) -> bool:
-        """Whether two variables are adjacent."""
-        return bool(self.adjacency[x, y])
-
-    def turn(self, x: int, y: int) -> None:
-        """Flip a pair, and score nothing."""
-        self.adjacency[x, y] = self.adjacency[y, x] = not self.adjacency[x, y]
-
-    def close(self, pairs: Pairs) -> None:
-        """Let pairs not be flipped any more."""
-        for x, y in pairs:
-            self.closed[x, y] = self.closed[y, x] = True
-
-    def reopen(self) -> None:
-        """Let all pairs be flipped again, but those that were locked from the start."""
-        self.closed = self._locked.copy()
-
-    def blankets(self, xs: Ints) -> list[Ints]:
-        """Neighbours of some x."""
-        return blankets_of(self.adjacency[xs])
-
-    def evidence_of(self, xs: Ints, ys: Ints) -> Floats:
-        """Return t_xy of some pairs."""
-        return np.asarray(self.evidence[xs, ys])
-
-    def log_sums(self) -> Floats:
-        """Return log(1 + Σ_z e^{S_z}) over the variables outside the blanket of every x."""
-        return log_sum_outside(self.adjacency, self.evidence)
+        """Do the flips of a search that was saved, and go on from there."""
+        state, progress = self.state, self.progress
+        progress.flipped = Counter({(int(x), int(y)): int(times) for x, y, times in saved["flipped"]})
+        often = [pair for pair, times in progress.flipped.items() if times >= MOST_FLIPS]
+        if often:
+            state.native.close(*np.array(often, np.int64).T.copy())
+        state.restore(flips, saved["prior"])
+        progress.sweeps, state.n_tests = int(saved["sweeps"]), int(saved["n_tests"])
+        if progress.sweeps:
+            blankets: list[list[int]] = [[] for _ in range(state.score.n)]
+            for x, y in saved["seen"]:
+                blankets[x].append(y)
+                blankets[y].append(x)
+            progress.seen = [np.array(sorted(blanket), np.int64) for blanket in blankets]
+            progress.left = [Swap(float(g), int(x), int(y), int(z)) for g, x, y, z in saved["left"]]
 
     def without_edges(self) -> WithoutEdge:
-        """Compare both ends of every edge with the variables that could come in its place."""
-        found = compare(self.score, self.adjacency, *np.nonzero(self.adjacency))
-        return NOBODY.and_more([each for each, _ in found])
-
-    def gains(self, xs: Sequence[int]) -> Floats:
-        """What flipping each pair with some x would gain, a row for each; -inf where it is not allowed."""
-        gains = self.evidence[xs]
-        gains += self.evidence[:, xs].T
-        gains *= np.where(self.adjacency[xs], -0.5, 0.5)
-        np.copyto(gains, -np.inf, where=self.closed[xs])
-        return gains
-
-    def gain(self, x: int, y: int) -> float:
-        """What flipping one pair would gain."""
-        mean = float(self.evidence[x, y] + self.evidence[y, x]) / 2
-        return -mean if self.adjacency[x, y] else mean
-
-    def gains_of(self, pairs: Sequence[tuple[int, int]]) -> list[float]:
-        """What flipping each of some pairs would gain."""
-        x, y = np.array(pairs, np.int64).reshape(-1, 2).T
-        mean = (self.evidence[x, y] + self.evidence[y, x]) / 2
-        gains: list[float] = np.where(self.adjacency[x, y], -mean, mean).tolist()
-        return gains
-
-    def choose(self, xs: Iterable[int]) -> None:
-        """Find with whom flipping gains most, for some x."""
-        xs = list(xs)
-        for first in range(0, len(xs), AT_ONCE):
-            some = xs[first : first + AT_ONCE]
-            self._note_best(some, self.gains(some))
-
-    def choose_again(self, touched: Sequence[int]) -> None:
-        """Let all choose again whose choice may be another one, as the rows of ``touched`` are new."""
-        rows = self.gains(touched)
-        bar = self.best - TIE * np.maximum(1.0, np.abs(self.best))
-        again = np.isin(self.partner, touched) | (rows.max(axis=0) >= bar)
-        again[touched] = False
-        self._note_best(touched, rows)
-        self.choose(np.flatnonzero(again).tolist())
-
-    def _note_best(self, xs: Sequence[int], gains: Floats) -> None:
-        """Note with whom flipping gains most, given the gains of some x."""
-        self.partner[xs] = found = first_best(gains)
-        self.best[xs] = gains[np.arange(len(xs)), found]
-
-    def turn_and_score(self, pairs: Sequence[tuple[int, int]], touched: Sequence[int]) -> None:
-        """Flip pairs, score the rows of their ends, and let all choose again whose choice may be another."""
-        for x, y in pairs:
-            self.turn(x, y)
-        self.score_rows(touched)
-        self.choose_again(touched)
-
-    def row_of(self, x: int) -> tuple[Floats, float]:
-        """Return the row of x as it stands."""
-        return self.evidence[x].copy(), float(self.values[x])
-
-    def put_row(self, x: int, row: tuple[Floats, float]) -> None:
-        """Make a row the current one."""
-        self.evidence[x], self.values[x] = row
-
-    def score_rows(self, xs: Iterable[int], wanted: Mapping[int, Iterable[int]] | None = None) -> None:
-        """Score the rows of some x in the graph as it stands; all ys are known in them."""
-        xs = list(dict.fromkeys(xs))
-        rows = in_batches(self.score, xs, blankets_of(self.adjacency[xs]))
-        self.evidence[xs], self.values[xs] = rows[:2]
-
-    @property
-    def total(self) -> float:
-        """The score of the graph as it stands."""
-        return float(self.values.sum())
-
-    @property
-    def pairs(self) -> Ints:
-        """The edges as they stand, (x, y), x < y, in order."""
-        return np.argwhere(np.triu(self.adjacency))
-
-    @property
-    def pair_scores(self) -> Floats:
-        """σ_xy: the log posterior of what the graph asserts about x and y, seen from x."""
-        n = self.score.n
-        return credibility(self.evidence, range(n), blankets_of(self.adjacency))
-
-    def posterior_degree(self) -> float:
-        """Return the mean posterior number of neighbours."""
-        odds = (self.evidence + self.evidence.T) / 2
-        posterior = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
-        return float(posterior.sum() - posterior.trace()) / self.score.n
-
-    def add_to_evidence(self, more: Floats) -> None:
-        """Add to the prior log odds of edges: of all alike, or of each."""
-        self.evidence += more
-        np.fill_diagonal(self.evidence, 0.0)
-        self.values += (more * self.adjacency).sum(axis=1) / 2
+        """Compare both ends of every edge with the variables that could come in its place, by x and y."""
+        if not self.progress.is_compared:
+            n, lists = self.score.n, self.state.blankets(np.arange(self.score.n))
+            ends = np.repeat(np.arange(n), np.diff(lists.start)), lists.members
+            self.progress.known, self.progress.is_compared = self.state.without_edges(*ends), True
+        return self.progress.known
 
 
-def first_best(values: Floats) -> Ints:
-    """Return the first position whose value is the largest, ties to nine digits aside, of every row.
+def whole_evidence(state: State) -> Floats | None:
+    """Return t_xy of all pairs, 0 for x itself; None if rows are not kept whole."""
+    return state.native.matrix() if state.native.floor == -np.inf else None
 
-    Examples
-    --------
-    >>> first_best(np.array([[1.0, 3.0 - 1e-12, 3.0], [4.0, 2.0, 0.0]]))
-    array([1, 0])
-    """
-    best = values.max(axis=-1, keepdims=True)
-    return np.asarray(np.argmax(values >= best - TIE * np.maximum(1.0, np.abs(best)), axis=-1))
+
+def near_misses(state: State, wanted: int) -> Ints:
+    """Return the pairs without an edge that look most like one; both their ends are known."""
+    found = state.native.near_misses(wanted)
+    ends = np.concatenate([found, found[:, ::-1]])
+    unknown = ends[np.isnan(state.evidence(*ends.T))]
+    if len(unknown):
+        state.make_known(unknown)
+    return found
+
+
+def _sigma(state: State, pairs: Ints, sign: float) -> Floats:
+    ends = state.evidence(*pairs.T), state.evidence(*pairs.T[::-1])
+    return np.asarray(-np.logaddexp(0.0, -sign * np.stack(ends, axis=1)))
+
+
+class _ByGains:
+    """A search by gains, without options."""
+
+    name: str
+    steps: Any
+
+    def options(self) -> Mapping[str, Any]:
+        """Return the options: there are none."""
+        return {}
+
+    def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> GainSearch:
+        """Score the graph with these edges; locked pairs are never flipped."""
+        require_additive(self, score)
+        return GainSearch(type(self).steps, score, edges, locked)
+
+
+class Steepest(_ByGains):
+    """Flip the pair that gains most (``steepest``)."""
+
+    name, steps = "steepest", staticmethod(steepest)
+
+
+class Rounds(_ByGains):
+    """Flip at once every pair that is the best choice of both its ends (``rounds``)."""
+
+    name, steps = "rounds", staticmethod(rounds)
+
+
+class Swaps(_ByGains):
+    """Rounds, and then swaps: an edge gives way to a rival where that raises the score (``swaps``)."""
+
+    name, steps = "swaps", staticmethod(swaps)

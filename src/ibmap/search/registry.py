@@ -4,10 +4,8 @@ from collections.abc import Callable
 
 from ibmap.errors import RequestError
 from ibmap.search.climb import Climb
-from ibmap.search.rounds import Rounds
+from ibmap.search.gains import Rounds, Steepest, Swaps
 from ibmap.search.running import Search
-from ibmap.search.steepest import Steepest
-from ibmap.search.swaps import Swaps
 
 SEARCHES: dict[str, Callable[..., Search]] = {
     "climb": Climb,

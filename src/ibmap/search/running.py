@@ -26,7 +26,11 @@ class Running(Protocol):
     """A search that has begun."""
 
     finished: bool  #: whether nothing that it would try raises the score
-    n_tests: int  #: pairs that were scored so far
+
+    @property
+    def n_tests(self) -> int:
+        """Pairs that were scored so far."""
+        ...
 
     @property
     def total(self) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 from ibmap._types import Floats, Ints
 from ibmap.kernels.ib_ascent import TIE, sum_of
 from ibmap.kernels.rows import fill_row
-from ibmap.scores.local_score import NONE, TiledScore
+from ibmap.scores.local_score import NONE, ListedScore
 from ibmap.search.running import Flip, Pairs
 from ibmap.search.wide_lists import LowRows, lowest, unconditional
 
@@ -46,7 +46,7 @@ class WideClimbing:
 
     pair_scores = None
 
-    def __init__(self, score: TiledScore, patience: int, edges: Pairs = (), locked: Pairs = ()) -> None:
+    def __init__(self, score: ListedScore, patience: int, edges: Pairs = (), locked: Pairs = ()) -> None:
         n = score.n
         self.score, self._n = score, n
         self.n_tests, self.finished = n * (n - 1), False

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._parallel import spread
 from ibmap._types import Floats, Ints
-from ibmap.kernels.wide_lists import column_of_lists, finish_sums, mark_list, take_tile
-from ibmap.scores.local_score import TiledScore
+from ibmap.kernels.wide_lists import column_of_lists, mark_list
+from ibmap.scores.local_score import ListedScore
 
 MARKS = 4096  #: that tell who may list a column
-SPARE = 512  #: columns that one thread may get beyond its share
 
 
 @dataclass(eq=False)
@@ -48,68 +46,9 @@ class Unconditional:
         return self.pairs[at, np.where(mine < m, 1, 0)], self.values[at]
 
 
-def unconditional(score: TiledScore, n_listed: int) -> Unconditional:
-    """Score all pairs once, band by band, and keep the sums and the lowest pairs.
-
-    Sums are added up in the order in which a row of a matrix is, so they are the same to the last bit.
-    """
-    found = score.lowest(n_listed)
-    if found is not None:
-        return Unconditional(*found)
-    n, threads = score.n, score.n_threads
-    bands: dict[tuple[int, int], list[tuple[int, int, int, int, int]]] = {}
-    for tile in score.tiles():
-        bands.setdefault(tile[:2], []).append(tile)
-    height = max(last - first for first, last in bands)
-    band, sums = np.zeros((height, n)), np.zeros((4, n))
-    needed = height * (n // threads + SPARE)  # of one band
-    lists = [_Lowest(2 * n_listed // threads + needed) for _ in range(threads)]
-    bar = np.inf
-    for (first_x, last_x), tiles in bands.items():
-        shares = [(t, tiles[t::threads]) for t in range(min(threads, len(tiles)))]
-
-        def some(_: int, task: tuple[int, list[tuple[int, int, int, int, int]]], bar: float = bar) -> None:
-            mine = lists[task[0]]
-            for tile in task[1]:
-                score.fill_tile(task[0], tile, band)
-                where = (tile[0], tile[1], tile[3], tile[4])
-                mine.n = take_tile(band, *where, sums, bar, mine.pairs, mine.values, mine.n)
-
-        spread(some, shares, len(shares))
-        finish_sums(band, first_x, last_x, sums)
-        if min(len(one.values) - one.n for one in lists) < needed:
-            bar = _squeeze(lists, n_listed, bar, needed)
-    bar = _squeeze(lists, n_listed, bar, 0)
-    pairs = np.concatenate([one.pairs[: one.n] for one in lists])
-    values = np.concatenate([one.values[: one.n] for one in lists])
-    order = np.lexsort((pairs[:, 1], pairs[:, 0], values))
-    total = (sums[0] + sums[1]) + (sums[2] + sums[3])
-    return Unconditional(pairs[order], values[order], bar, total)
-
-
-class _Lowest:
-    """A list of pairs with room for more."""
-
-    def __init__(self, size: int) -> None:
-        self.pairs, self.values, self.n = np.empty((size, 2), np.int32), np.empty(size), 0
-
-    def keep(self, bar: float, needed: int) -> None:
-        """Forget what is not below the bar, and have room for so many more."""
-        kept = np.flatnonzero(self.values[: self.n] < bar)
-        pairs, values, self.n = self.pairs[kept], self.values[kept], len(kept)
-        if self.n + needed > len(self.values):
-            self.pairs, self.values = np.empty((self.n + needed, 2), np.int32), np.empty(self.n + needed)
-        self.pairs[: self.n], self.values[: self.n] = pairs, values
-
-
-def _squeeze(lists: list[_Lowest], n_listed: int, bar: float, needed: int) -> float:
-    """Lower the bar until about as many pairs are listed as are wanted; return it."""
-    values = np.concatenate([one.values[: one.n] for one in lists])
-    if len(values) > n_listed:
-        bar = float(np.partition(values, n_listed)[n_listed])
-    for one in lists:
-        one.keep(bar, needed)
-    return bar
+def unconditional(score: ListedScore, n_listed: int) -> Unconditional:
+    """Score all pairs once, and keep the sums and the lowest pairs."""
+    return Unconditional(*score.lowest(n_listed))
 
 
 class LowRows:

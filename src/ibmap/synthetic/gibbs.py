@@ -1,21 +1,22 @@
 """Gibbs sampling: one independent chain per row, or one chain that is read again and again."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _core
 from ibmap._random import RandomState, generator
 from ibmap.errors import RequestError
+from ibmap.graph import Graph
 from ibmap.synthetic.factors import FactorModel
 from ibmap.synthetic.pairwise import PairwiseModel
 
 Model = PairwiseModel | FactorModel
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-FlatTables = tuple[Ints, Floats, Ints, Ints, Ints, Floats, Ints, NDArray[np.bool_]]
 
 SWEEPS = 200
-_LARGEST_LOG = 700.0  # exp() of this and of its negative are ordinary float64 numbers
-_ROWS_AT_ONCE = 256  # of one chain, before Python may answer Ctrl-C
 
 
 def sample(
@@ -62,79 +63,41 @@ def sample(
         raise RequestError(f"n_rows and sweeps must be at least 1: got {n_rows} and {sweeps}")
     if thin is not None and thin < 1:
         raise RequestError(f"thin must be at least 1, or None for independent chains: got {thin}")
-    seed = generator(random_state).integers(2**64, dtype=np.uint64)
+    seed = int(generator(random_state).integers(2**64, dtype=np.uint64))
     rows = np.empty((n_rows, model.graph.n_variables), dtype=np.uint8)
-    if thin is not None:
-        tables = model if isinstance(model, FactorModel) else FactorModel.from_pairwise(model)
-        _fill_from_one_chain(tables, seed, sweeps, thin, rows)
-    elif isinstance(model, PairwiseModel):
-        _fill_binary(model, seed, sweeps, rows)
+    if thin is None and isinstance(model, PairwiseModel):
+        _sample_binary(model, seed, sweeps, rows)
     else:
-        _fill_tables(model, seed, sweeps, rows)
+        tables = model if isinstance(model, FactorModel) else FactorModel.from_pairwise(model)
+        _sample_tables(tables, seed, sweeps, thin or 0, rows)
     return rows
 
 
-def _fill_binary(model: PairwiseModel, seed: np.uint64, sweeps: int, rows: NDArray[np.uint8]) -> None:
-    from ibmap.kernels.gibbs_binary import LANES, run_chains
-
-    parts = _neighbourhoods(model)
-    for first in range(0, len(rows), LANES):
-        run_chains(seed, first, sweeps, model.fields, *parts, rows[first : first + LANES])
+def _sample_binary(model: PairwiseModel, seed: int, sweeps: int, rows: NDArray[np.uint8]) -> None:
+    start, neighbours, order = _neighbourhoods(model.graph)
+    couplings = np.tile(model.couplings, 2)[order]
+    _core.sample_binary(model.fields, start, neighbours, couplings, seed=seed, sweeps=sweeps, rows=rows)
 
 
-def _fill_tables(model: FactorModel, seed: np.uint64, sweeps: int, rows: NDArray[np.uint8]) -> None:
-    from ibmap.kernels.gibbs_binary import LANES
-    from ibmap.kernels.gibbs_levels import run_tables
-
-    parts = _flat_tables(model)
-    for first in range(0, len(rows), LANES):
-        run_tables(seed, first, sweeps, *parts, rows[first : first + LANES])
-
-
-def _fill_from_one_chain(
-    model: FactorModel, seed: np.uint64, sweeps: int, thin: int, rows: NDArray[np.uint8]
-) -> None:
-    from ibmap.kernels.gibbs_chain import start_walk, walk
-
-    parts = _flat_tables(model)
-    state, stream = np.empty(model.graph.n_variables, dtype=np.uint8), np.empty(2, dtype=np.uint64)
-    start_walk(seed, parts[0], state, stream)
-    walk(sweeps, *parts, state, stream, rows[:1])
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        walk(thin, *parts, state, stream, rows[first : first + _ROWS_AT_ONCE])
-
-
-def _neighbourhoods(model: PairwiseModel) -> tuple[Ints, Ints, Floats, NDArray[np.bool_]]:
-    """Return offsets, neighbours and couplings by variable, and where products of odds cannot overflow."""
-    n = model.graph.n_variables
-    pairs = model.graph.pairs
-    ends = np.concatenate([pairs, pairs[:, ::-1]])
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    offsets = np.searchsorted(ends[order, 0], np.arange(n + 1))
-    weights = np.tile(model.couplings, 2)[order]
-    largest = np.abs(model.fields) + np.bincount(ends[order, 0], np.abs(weights), minlength=n)
-    return offsets, np.ascontiguousarray(ends[order, 1]), weights, largest < _LARGEST_LOG
-
-
-def _flat_tables(model: FactorModel) -> FlatTables:
-    """Return levels, fields, neighbours and tables as the kernels want them: flat, the largest weight 1.
-
-    Where products could underflow, the tables hold logarithms.
-    """
-    n, pairs = model.graph.n_variables, model.graph.pairs
-    ends = np.concatenate([pairs, pairs[:, ::-1]])
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    offsets = np.searchsorted(ends[order, 0], np.arange(n + 1))
+def _sample_tables(model: FactorModel, seed: int, sweeps: int, thin: int, rows: NDArray[np.uint8]) -> None:
+    start, neighbours, order = _neighbourhoods(model.graph)
     both = [factor.T for factor in model.factors] + list(model.factors)  # row: level of the neighbour
-    tables = [both[k] - both[k].max() for k in order.tolist()]
-    fields = [field - field.max() for field in model.fields]
-    spread = -np.array([field.min() for field in fields])
-    np.subtract.at(spread, ends[order, 0], [table.min() for table in tables])
-    by_product = spread < _LARGEST_LOG
-    flat: list[tuple[Floats, Ints]] = []
-    for parts, owner in ((fields, np.arange(n)), (tables, ends[order, 0])):
-        start = np.cumsum([0] + [part.size for part in parts], dtype=np.int64)
-        logs = np.concatenate([np.empty(0), *(part.ravel() for part in parts)])
-        linear = np.repeat(by_product[owner], np.diff(start))
-        flat.append((np.where(linear, np.exp(np.where(linear, logs, 0.0)), logs), start))
-    return model.cardinalities, *flat[0], offsets, ends[order, 1].copy(), *flat[1], by_product
+    fields, tables = _joined(model.fields), _joined(both[k].ravel() for k in order.tolist())
+    _core.sample_tables(
+        model.cardinalities, fields, start, neighbours, tables, seed=seed, sweeps=sweeps, thin=thin, rows=rows
+    )
+
+
+def _neighbourhoods(graph: Graph) -> tuple[Ints, Ints, Ints]:
+    """Return where the neighbours of each variable start, the neighbours, and their edges.
+
+    Edge k is seen from its first end as k, from its second as k + the number of edges.
+    """
+    ends = np.concatenate([graph.pairs, graph.pairs[:, ::-1]])
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    start = np.searchsorted(ends[order, 0], np.arange(graph.n_variables + 1))
+    return start, np.ascontiguousarray(ends[order, 1]), order
+
+
+def _joined(arrays: Iterable[Floats]) -> Floats:
+    return np.concatenate([np.empty(0), *arrays])

@@ -1,0 +1,350 @@
+"""The native core (C++, ``src/ibmap/_core``): all that is hot, and nothing else.
+
+Arrays come in as they are, contiguous and of the type that is named; what does not fit raises ValueError. The
+interpreter's lock is released while the core works, and Ctrl-C is looked for between rows.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+SmallInts = NDArray[np.int32]
+
+INTERFACE: int  #: raised (in _loader.py) when a signature changes: a core of another checkout is refused
+VERSION: str  #: of the package that it was built for
+
+#: compressed rows: start, y, t, rest, value (see ``engines/rows.py``)
+Rows = tuple[Ints, SmallInts, Floats, Floats, Floats]
+
+class Table:
+    """The rows of a table as bits; it keeps the arrays that it was made of."""
+
+    def __init__(
+        self,
+        n_rows: int,
+        levels: Ints,
+        complete: Bools,  # whether a variable has a value in every row
+        level_bits: Bits,  # (levels of narrow variables, words): which rows have this level
+        columns: Bits,  # (words, columns): the same word by word, in blocks of variables
+        order: Ints,  # variables as they come in blocks
+        blocks: Ints,  # (blocks, 5): levels, first and last position in order, first column, stride
+        wide_codes: SmallInts,  # (wide variables, rows): codes, -1 is missing
+    ) -> None: ...
+
+class Conditionals:
+    """How every variable may depend on its blanket, as log evidence: families of conditionals."""
+
+    def __init__(
+        self,
+        levels: Ints,
+        ordinal: Bools,
+        counts: Ints,  # rows of every level of every variable
+        n_rows: int,
+        family: str,  # "pairwise", "saturated" or "adaptive"
+        effect_precision: float,
+        intercept_precision: float,
+        prior_count: float,
+        saturated_share: float,
+    ) -> None: ...
+    def rows(
+        self,
+        table: Table,
+        xs: Ints,
+        start: Ints,  # of the blanket of each x among the members
+        members: Ints,
+        odds: Floats,  # (1, 1) or (n, n): log prior odds of edges
+        floor: float,
+        also_start: Ints,
+        also: Ints,
+        exact: bool,
+        n_threads: int,
+    ) -> Rows:
+        """Rows from the bits of a table."""
+
+    def rows_of_cells(self, *arguments: Any) -> Rows:
+        """The same from cells that any engine has counted.
+
+        x, y, y_start, given, given_start, slice_start, keys, set_start, sets, start of cells, cells (see
+        ``engines/tables.py``), for every x of few enough levels; then all from xs on, as for ``rows``.
+        """
+
+    def left_out(
+        self,
+        x: Ints,
+        given: Ints,
+        given_start: Ints,
+        slice_start: Ints,
+        keys: Ints,
+        set_start: Ints,
+        sets: Ints,
+        n_threads: int,
+    ) -> Floats:
+        """(2, questions): log likelihood, each row left out in turn, of main effects and of full tables."""
+
+class Bayes:
+    """The Bayesian test of conditional independence, and the IB-score that asks it.
+
+    ``cell`` and ``margin`` are the prior counts of a cell, and of a level of x, in tables of I x J levels:
+    (kinds, kinds), for the numbers of levels that occur, ascending. Any number of threads may ask at the
+    same time, and what comes back does not depend on how many the core uses.
+    """
+
+    def __init__(
+        self,
+        levels: Ints,
+        n_rows: int,
+        log_prior: Floats,  # (1, 1) or (n, n): log prior of independence
+        cell: Floats,
+        margin: Floats,
+        every_slice: bool,  # configurations that no row has are slices, too
+        one_factor: bool,  # one Bayes factor decides for all slices
+    ) -> None: ...
+    def posteriors(
+        self,
+        table: Table,
+        x: Ints,
+        y_start: Ints,
+        y: Ints,
+        given_start: Ints,
+        given: Ints,
+        n_threads: int = 1,
+    ) -> tuple[Floats, Floats]:
+        """Log Pr(independent) and log Pr(dependent) of each x with its ys, given its conditioning set."""
+
+    def first_independent(self, table: Table, x: int, y: int, subsets: Ints, threshold: float) -> int:
+        """The first row of subsets given which log Pr(independent) exceeds the threshold; -1 if none."""
+
+    def posteriors_of_cells(
+        self, x: Ints, y: Ints, start: Ints, cells: Ints, log_slices: Floats | None
+    ) -> tuple[Floats, Floats]:
+        """The same of tables that any engine has counted: lists of cells (see ``engines/tables.py``).
+
+        ``log_slices``, the log of the number of possible slices, is needed if every slice counts.
+        """
+
+    def rows(
+        self,
+        table: Table,
+        xs: Ints,
+        start: Ints,
+        members: Ints,
+        floor: float,
+        also_start: Ints,
+        also: Ints,
+        members_only: bool = False,
+        n_threads: int = 1,
+    ) -> Rows:
+        """Rows of the IB-score: t_xy = log Pr(dependent) - log Pr(independent), given the blanket without y.
+
+        The value is Σ_y σ_xy, the log posterior of what the blanket asserts. With ``members_only`` nobody
+        else is looked at: members are listed as they come, and the value is theirs.
+        """
+
+    def fill_unconditional(self, table: Table, sigma: Floats, n_threads: int = 1) -> None:
+        """σ of all pairs in the graph without edges, symmetric, 0 for x = y; every pair is counted once."""
+
+    def likely_pairs(
+        self, table: Table, most: int, n_threads: int = 1
+    ) -> tuple[SmallInts, Floats, float, Floats]:
+        """The same without a matrix: pairs x < y with the largest t, ``most`` at most; t; floor; values.
+
+        They come by falling t, then by x and y. No other pair has a t above the floor, which is -inf if all
+        are listed. Values are Σ_y σ_xy of every x.
+        """
+
+    def terms(self, x: int, y: int) -> tuple[Floats, Floats, Floats, float]:
+        """What t of x and y without conditioning is made of, for devices: tables cell, row, column; start.
+
+        t = start + Σ cell[c] - Σ row[c] - Σ column[c], over the counts c of cells, levels of x, levels of y.
+        """
+
+    def sigma_rows(self, table: Table) -> SigmaRows:
+        """Rows of σ by address, for one thread."""
+
+class SigmaRows:
+    """A function that compiled code can call (``kernels/rows.py``); it goes with the compiled climb."""
+
+    address: int  #: of the function
+    context: int  #: what it finds at the address that it is given first
+
+class State:
+    """A graph, the row of every x given its blanket, and its best choice (``search/state.py``)."""
+
+    n: int
+    floor: float
+    shift: float
+    def __init__(self, n: int, floor: float) -> None: ...
+    def toggle(self, xs: Ints, ys: Ints) -> None: ...
+    def lock(self, xs: Ints, ys: Ints) -> None: ...
+    def close(self, xs: Ints, ys: Ints) -> None: ...
+    def open_all(self) -> None: ...
+    def edges(self) -> Ints: ...
+    def is_edge(self, xs: Ints, ys: Ints) -> Bytes: ...
+    def blankets(self, xs: Ints, without: Ints) -> tuple[Ints, Ints]: ...
+    def wanted(self, xs: Ints) -> tuple[Ints, Ints]: ...
+    def put(self, xs: Ints, start: Ints, y: SmallInts, t: Floats, rest: Floats, value: Floats) -> None: ...
+    def find(self, xs: Ints, ys: Ints) -> Floats: ...
+    def matrix(self) -> Floats: ...
+    def gains(self, xs: Ints, ys: Ints) -> Floats: ...
+    def values(self) -> Floats: ...
+    def total(self) -> float: ...
+    def keep_rows(self, xs: Ints, ys: Ints) -> None: ...
+    def choose(self) -> Ints: ...
+    def mutual_choices(self) -> Ints: ...
+    def best_choice(self) -> Ints: ...
+    def near_misses(self, most: int) -> Ints: ...
+    def mean_degree(self) -> float: ...
+    def shift_prior(self, more: Floats) -> None: ...
+    def rebase(self) -> None: ...
+    def log_sums(self) -> Floats: ...
+    def has_kept(self, xs: Ints, ys: Ints) -> Bytes: ...
+    def compare(
+        self, xs: Ints, ys: Ints, start: Ints, y: SmallInts, t: Floats, rest: Floats, value: Floats
+    ) -> tuple[Floats, Ints, Floats, Floats, Ints, Ints]: ...
+    def begin_trial(self) -> None: ...
+    def end_trial(self, take_back: bool) -> None: ...
+
+# Gibbs sampling of models (gibbs.cpp): ``rows`` is filled. A row depends on the model, the seed, the sweeps
+# and its place alone. The neighbours of variable i are neighbours[start[i]:start[i + 1]]. Where logarithms
+# add up to less than ``largest_log``, weights are multiplied, which is faster and gives the same rows.
+# Ctrl-C is answered.
+
+def sample_binary(
+    fields: Floats,
+    start: Ints,
+    neighbours: Ints,
+    couplings: Floats,
+    *,
+    seed: int,
+    sweeps: int,
+    rows: Bytes,
+    largest_log: float = 700.0,
+) -> None:
+    """Draw each row as the end of a chain of its own.
+
+    log p(x) = Σ field_i x_i + Σ coupling_ij x_i x_j. Every neighbour of every variable has a coupling.
+    """
+
+def sample_tables(
+    levels: Ints,
+    fields: Floats,
+    start: Ints,
+    neighbours: Ints,
+    tables: Floats,
+    *,
+    seed: int,
+    sweeps: int,
+    thin: int,
+    rows: Bytes,
+    largest_log: float = 700.0,
+) -> None:
+    """Draw each row as the end of a chain of its own; or all from one chain, ``thin`` sweeps before each.
+
+    ``thin=0`` stands for chains of their own. log p(x) = Σ field_i(x_i) + Σ table_ij(x_i, x_j), for 1 to 256
+    levels. Fields stand in one array, and so do tables: one for every neighbour of every variable, with a row
+    for each level of the neighbour.
+    """
+
+# MOA (moa.cpp)
+
+class BlanketTables:
+    """How often each level of each variable comes with each configuration of its neighbours.
+
+    Rows hold levels, from 0. A variable whose neighbours have more than ``most_direct`` configurations finds
+    the observed ones by a hash.
+    """
+
+    def __init__(
+        self,
+        rows: Ints,
+        levels: Ints,
+        start: Ints,
+        neighbours: Ints,
+        *,
+        most_direct: int = 2**14,
+        hash_factor: int = 0x9E3779B97F4A7C15,
+    ) -> None: ...
+    @property
+    def n_counts(self) -> int:
+        """How many counts are kept."""
+
+    @property
+    def hashed(self) -> Bools:
+        """Which variables need a hash."""
+
+    def probabilities(self, i: int, state: Ints, inverse_temperature: float | None, joint: bool) -> Floats:
+        """Return the probabilities of the levels of i where its neighbours are as in ``state``.
+
+        They are e^(f / T), normalised. f is the share of the rows with this level among those with the same
+        neighbours, or of the rows with this level and the same neighbours among all (``joint``). Without T
+        they are f itself, among those with the same neighbours.
+        What was never observed is uniform.
+        """
+
+    def sample(
+        self, *, seed: int, steps: int, rows: Ints, inverse_temperature: float | None, joint: bool
+    ) -> None:
+        """Fill each row with the end of a chain of updates of random variables, from a uniform random string.
+
+        Ctrl-C is answered.
+        """
+
+class SumProduct:
+    """A program of sums and products of strided tables of logarithms, for inference in a junction tree.
+
+    Step s goes over all cells of a table with the dimensions ``size[shape[s]:shape[s + 1]]``, adds up the
+    entries of its operands there, and adds the exponentials into its target, as logarithms. Operands, and
+    then the target, begin at ``place[places[s]:places[s + 1]]`` in a workspace; ``stride`` has a number for
+    every dimension of each of them, one after the other. A stride of 0 leaves a dimension out.
+    """
+
+    def __init__(
+        self, shape: Ints, size: Ints, places: Ints, place: Ints, stride: Ints, *, work_size: int
+    ) -> None: ...
+    def run(self, work: Floats, first: int, last: int) -> None:
+        """Run the steps from ``first`` to the one before ``last`` in a workspace."""
+
+class PseudoLikelihood:
+    """The penalised log pseudo-likelihood of a pairwise model: Σ over variables and rows, log p(x | others).
+
+    Parameters are flat, as in ``model/layout.py``: a field for every variable, then a table for every edge.
+    ``pairs`` are the edges, i < j. The slices of all variables (observed configurations of their neighbours)
+    follow each other; those of variable v are ``slice_start[v]:slice_start[v + 1]``. ``keys`` has, slice
+    after slice, the levels of the neighbours in ascending order; ``counts`` the rows with every level of the
+    variable. Half of the precisions times the squares of all parameters is taken off.
+    """
+
+    def __init__(
+        self,
+        levels: Ints,
+        pairs: Ints,
+        slice_start: Ints,
+        keys: Ints,
+        counts: Ints,
+        *,
+        field_precision: float,
+        table_precision: float,
+    ) -> None: ...
+    def value(self, theta: Floats) -> tuple[float, Floats]:
+        """Return the value and its gradient."""
+
+    def maximum(self, close: float, max_iter: int) -> tuple[Floats, int, float]:
+        """Return the centred parameters with the highest value, the number of steps, and the slope left.
+
+        The search ends where no entry of the gradient is larger than ``close``, along coordinates scaled to
+        unit information.
+        """
+
+    def covariances(self, theta: Floats, most: int) -> tuple[Ints, Floats]:
+        """Return the covariances of the effects of every neighbour of every variable, given the others.
+
+        Those of the k-th neighbour, of all variables one after the other, are ``found[start[k]:start[k +
+        1]]``: a matrix with a row and a column for every contrast of the variable and, within it, of the
+        neighbour. It is empty where the effects of a variable are more than ``most``.
+        """

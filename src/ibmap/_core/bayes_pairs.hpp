@@ -1,0 +1,60 @@
+// All pairs of variables without conditioning: the score of the graph without edges. Every pair is counted once, for both of its ends.
+#pragma once
+#include "bayes.hpp"
+
+namespace ibmap {
+
+// Some variables of one block, by position, against all of another block that do not come before them.
+struct Tile {
+    std::size_t block, others;
+    int first, last;
+};
+
+// Counts a tile of pairs before it is scored: the bits of a few columns stay in the cache while many variables pass over them.
+class PairTiles {
+  public:
+    static constexpr int HEIGHT = 64;  // variables of a tile
+
+    PairTiles(const BayesModel& model, const Table& table);
+
+    const BayesModel& model;
+    const Table& table;
+    std::vector<std::size_t> blocks;  // those of variables that have a value in every row
+    std::vector<int> irregular;       // variables that are in none of them
+    std::vector<std::uint8_t> is_irregular;
+
+    std::vector<Tile> tiles() const;  // by the first variable, then by the others
+
+    struct Work {  // of one thread
+        Matrix<std::int32_t> counts;
+        AlignedVector<std::int32_t> rest;
+        AlignedVector<double> columns;
+        Matrix<double> t;  // (variables of the tile, columns of the other block)
+    };
+    void score(const Tile& tile, Work& work) const;  // work.t
+
+    // Positions of the other block from which on pairs of a variable of a tile have not been seen before.
+    static int from(const Tile& tile, int position) { return tile.block == tile.others ? position + 1 : 0; }
+
+  private:
+    std::vector<std::vector<std::int32_t>> totals_;  // of every block: rows of each column
+};
+
+struct Pair {
+    std::int32_t x, y;
+    double t;
+};
+
+struct LikelyPairs {
+    std::vector<Pair> pairs;     // x < y, by falling t, then by x and y
+    double floor;                // no other pair has a t above it
+    std::vector<double> values;  // Σ_y σ_xy of every x
+};
+
+// sigma[x n + y] = -softplus(t), the log posterior of independence, symmetric and 0 for x = y.
+void fill_unconditional(const PairTiles& tiles, std::span<std::unique_ptr<BayesRows>> rows, double* sigma);
+
+// The pairs that look most like edges, up to so many of them: in place of a matrix, where there are very many variables.
+LikelyPairs likely_pairs(const PairTiles& tiles, std::span<std::unique_ptr<BayesRows>> rows, std::size_t most);
+
+}  // namespace ibmap

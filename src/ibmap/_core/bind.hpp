@@ -1,0 +1,16 @@
+// What each part of the core adds to the module; defined at the end of the file of the same name.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace ibmap {
+
+void bind_bayes(nanobind::module_& module);
+void bind_rows(nanobind::module_& module);
+void bind_state(nanobind::module_& module);
+void bind_table(nanobind::module_& module);
+void bind_gibbs(nanobind::module_&);
+void bind_moa(nanobind::module_&);
+void bind_pairwise_fit(nanobind::module_& module);
+void bind_sum_product(nanobind::module_& module);
+
+}  // namespace ibmap

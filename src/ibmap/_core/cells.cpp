@@ -1,0 +1,93 @@
+#include "cells.hpp"
+
+namespace ibmap {
+
+void Cells::check(const std::vector<int>& levels) const {
+    auto require = [](bool holds) {
+        if (!holds) throw std::invalid_argument("the tables do not fit their questions");
+    };
+    const auto n = std::int64_t(levels.size());
+    const std::size_t m = size();
+    auto lists = [&](const Vector<const std::int64_t>& starts, std::size_t n_lists, std::int64_t end) {
+        require(starts.shape(0) == n_lists + 1 && starts.data()[0] == 0 && starts.data()[n_lists] == end);
+        for (std::size_t i = 0; i < n_lists; ++i) require(starts.data()[i] <= starts.data()[i + 1]);
+    };
+    auto below = [&](const std::int64_t* values, std::size_t size, std::int64_t bound) {
+        for (std::size_t i = 0; i < size; ++i) require(0 <= values[i] && values[i] < bound);
+    };
+    below(x.data(), m, n), below(y.data(), y.shape(0), n), below(given.data(), given.shape(0), n);
+    lists(y_start, m, std::int64_t(y.shape(0))), lists(given_start, m, std::int64_t(given.shape(0)));
+    require(slice_start.shape(0) == m + 1), lists(slice_start, m, slice_start.data()[m]);
+    require(sets.shape(0) == 3 && cells.shape(0) == 4);
+    lists(set_start, m, std::int64_t(sets.shape(1))), lists(start, y.shape(0), std::int64_t(cells.shape(1)));
+    const std::size_t n_sets = sets.shape(1), n_cells = cells.shape(1);
+    std::int64_t n_keys = 0;
+    for (std::size_t q = 0; q < m; ++q) {
+        const std::int64_t slices = slice_start.data()[q + 1] - slice_start.data()[q], r = levels[x.data()[q]];
+        const std::int64_t first_set = set_start.data()[q], last_set = set_start.data()[q + 1];
+        below(sets.data() + first_set, std::size_t(last_set - first_set), slices);
+        below(sets.data() + n_sets + first_set, std::size_t(last_set - first_set), r);
+        below(sets.data() + 2 * n_sets + first_set, std::size_t(last_set - first_set), std::int64_t(1) << 31);
+        for (std::int64_t k = 0; k < slices; ++k)
+            for (std::int64_t g = given_start.data()[q]; g < given_start.data()[q + 1]; ++g, ++n_keys)
+                require(n_keys < std::int64_t(keys.shape(0)) && 0 <= keys.data()[n_keys] && keys.data()[n_keys] < levels[given.data()[g]]);
+        for (std::int64_t t = y_start.data()[q]; t < y_start.data()[q + 1]; ++t) {
+            const std::int64_t begin = start.data()[t], size = start.data()[t + 1] - begin;
+            below(cells.data() + begin, std::size_t(size), slices);
+            below(cells.data() + n_cells + begin, std::size_t(size), r);
+            below(cells.data() + 2 * n_cells + begin, std::size_t(size), levels[y.data()[t]]);
+            below(cells.data() + 3 * n_cells + begin, std::size_t(size), std::int64_t(1) << 31);
+        }
+    }
+    require(n_keys == std::int64_t(keys.shape(0)));
+}
+
+void CellCounts::ask(std::size_t q) {
+    const auto members = given(q);
+    const std::int64_t n_slices = cells_.slice_start.data()[q + 1] - cells_.slice_start.data()[q];
+    const std::size_t n_sets = cells_.sets.shape(1);
+    const std::int64_t *slice = cells_.sets.data(), *level = slice + n_sets, *rows = level + n_sets;
+    n_levels_ = levels_[cells_.x.data()[q]];
+    slices_.clear(int(members.size()));
+    slices_.n = int(n_slices);
+    slices_.size.assign(n_slices, 0), slices_.first_set.assign(n_slices + 1, 0);
+    set_at_.assign(n_slices * n_levels_, -1);
+    const std::int64_t* key = cells_.keys.data() + first_key_[q];
+    slices_.code.assign(key, key + n_slices * std::int64_t(members.size()));
+    for (std::int64_t s = cells_.set_start.data()[q]; s < cells_.set_start.data()[q + 1]; ++s) {
+        set_at_[slice[s] * n_levels_ + level[s]] = slices_.n_sets();
+        slices_.set_level.push_back(int(level[s])), slices_.set_size.push_back(int(rows[s]));
+        slices_.size[slice[s]] += int(rows[s]), slices_.first_set[slice[s] + 1] = slices_.n_sets();
+    }
+    for (std::int64_t k = 0; k < n_slices; ++k) slices_.first_set[k + 1] = std::max(slices_.first_set[k], slices_.first_set[k + 1]);
+    std::map<int, std::vector<std::int64_t>> by_levels;
+    for (std::int64_t t = cells_.y_start.data()[q]; t < cells_.y_start.data()[q + 1]; ++t)
+        if (const int r = levels_[cells_.y.data()[t]]; r > 1) by_levels[r].push_back(t);
+    blocks_.clear(), tables_.clear();
+    for (const auto& [r, tables] : by_levels) {
+        const std::size_t at_once = std::max<std::size_t>(8, BLOCK_COLUMNS / r / 8 * 8);
+        for (std::size_t begin = 0; begin < tables.size(); begin += at_once) {
+            const std::size_t end = std::min(tables.size(), begin + at_once);
+            Block block{r, 0, {}, padded(end - begin, 8)};
+            for (std::size_t i = begin; i < end; ++i) block.variables.push_back(int(cells_.y.data()[tables[i]]));
+            blocks_.push_back(std::move(block));
+            tables_.emplace_back(tables.begin() + long(begin), tables.begin() + long(end));
+        }
+    }
+}
+
+void CellCounts::count(std::size_t index, int first, int last, Matrix<std::int32_t>& out) {
+    const Block& block = blocks_[index];
+    out.resize(last - first, padded(block.width(), 64));
+    const std::size_t n = cells_.cells.shape(1);
+    const std::int64_t *slice = cells_.cells.data(), *x = slice + n, *y = x + n, *rows = y + n;
+    for (std::size_t i = 0; i < block.variables.size(); ++i) {
+        const std::int64_t t = tables_[index][i], end = cells_.start.data()[t + 1];
+        for (std::int64_t c = cells_.start.data()[t]; c < end; ++c) {
+            const int set = set_at_[slice[c] * n_levels_ + x[c]];
+            if (set >= first && set < last) out[set - first][y[c] * block.stride + i] = std::int32_t(rows[c]);
+        }
+    }
+}
+
+}  // namespace ibmap

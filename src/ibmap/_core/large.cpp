@@ -1,0 +1,341 @@
+#include "large.hpp"
+
+namespace ibmap {
+
+namespace {
+
+double inner_product(const Matrix<double>& a, const Matrix<double>& b) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < a.rows(); ++i) total += dot(a[i], b[i], int(a.columns()));
+    return total;
+}
+
+void copy(const Matrix<double>& from, Matrix<double>& to) {
+    to.reserve(from.rows(), from.columns());
+    for (std::size_t i = 0; i < from.rows(); ++i) std::copy_n(from[i], from.stride(), to[i]);
+}
+
+void add(Matrix<double>& to, double factor, const Matrix<double>& more) {
+    for (std::size_t i = 0; i < to.rows(); ++i) {
+        double* out = to[i];
+        const double* from = more[i];
+        for (std::size_t j = 0; j < to.columns(); ++j) out[j] += factor * from[j];
+    }
+}
+
+// out = a b, (n, m) times (m, p), or aᵀ b where a is (m, n)
+template <bool turned>
+void multiply(const Matrix<double>& a, const Matrix<double>& b, int n, int m, int p, Matrix<double>& out) {
+    out.resize(n, p);
+    for (int i = 0; i < n; ++i) {
+        double* to = out[i];
+        for (int k = 0; k < m; ++k) {
+            const double entry = turned ? a[k][i] : a[i][k], *from = b[k];
+            for (int j = 0; j < p; ++j) to[j] += entry * from[j];
+        }
+    }
+}
+
+}  // namespace
+
+void LargeModel::fit(const Slices& slices, const Coding& contrasts, std::vector<int> members, std::vector<const Coding*> codings,
+                     const Precision& precision, const LargeModel* begin_at) {
+    C_ = &contrasts, which = std::move(members), coding = std::move(codings), precision_ = precision;
+    set(slices);
+    theta.resize(q, width);
+    if (begin_at) {
+        for (int a = 0; a < q; ++a) theta[a][0] = begin_at->theta[a][0];
+        for (std::size_t m = 0, old = 0; m < which.size(); ++m, ++old) {
+            while (begin_at->which[old] != which[m]) ++old;
+            for (int a = 0; a < q; ++a) std::copy_n(begin_at->theta[a] + begin_at->first[old], coding[m]->columns, theta[a] + first[m]);
+        }
+    } else {
+        std::vector<double> total(n_levels_, 0.5);
+        for (int k = 0; k < n_slices; ++k)
+            for (int l = 0; l < n_levels_; ++l) total[l] += by_slice_[k][l];
+        for (int a = 0; a < q; ++a)
+            for (int l = 0; l < n_levels_; ++l) theta[a][0] += (*C_)(l, a) * std::log(total[l]);
+    }
+    find_basis();
+    find_mode();
+    value = height;
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) value += 0.5 * std::log(shrink[a][j]);
+    share.resize(n_levels_, n_padded);
+    for (int k = 0; k < n_slices; ++k)
+        for (int l = 0; l < n_levels_; ++l) share[l][k] = share_by_slice_[k][l];
+}
+
+void LargeModel::set(const Slices& slices) {
+    q = C_->columns, n_levels_ = C_->levels, n_slices = slices.n, n_padded = int(padded(std::max(n_slices, 1), 8));
+    first.assign(1, 1), first_row_.clear();
+    n_rows_of_table_ = 1;
+    for (const Coding* c : coding) first.push_back(first.back() + c->columns), first_row_.push_back(n_rows_of_table_), n_rows_of_table_ += c->levels;
+    width = first.back();
+    by_slice_.resize(n_slices, n_levels_), share_by_slice_.resize(n_slices, n_levels_), counts.resize(n_levels_, n_padded);
+    ones.resize(1, n_padded), rows.assign(n_padded, 0.0), at_.resize(n_slices * which.size()), change_.resize(padded(n_levels_, 8));
+    for (int k = 0; k < n_slices; ++k) {
+        rows[k] = slices.size[k], ones[0][k] = 1.0;
+        for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s)
+            by_slice_[k][slices.set_level[s]] = counts[slices.set_level[s]][k] = slices.set_size[s];
+        for (std::size_t m = 0; m < which.size(); ++m) at_[k * which.size() + m] = first_row_[m] + slices.code[k * slices.n_members + which[m]];
+    }
+}
+
+void LargeModel::find_basis() {  // of X, from the numbers of rows with every pair of levels
+    scratch_.resize(n_rows_of_table_, n_rows_of_table_);
+    for (int k = 0; k < n_slices; ++k) {
+        const int* at = at_.data() + k * which.size();
+        scratch_[0][0] += rows[k];
+        for (std::size_t i = 0; i < which.size(); ++i) {
+            scratch_[at[i]][0] += rows[k];
+            for (std::size_t j = 0; j <= i; ++j) scratch_[at[i]][at[j]] += rows[k];
+        }
+    }
+    for (int i = 0; i < n_rows_of_table_; ++i)
+        for (int j = 0; j < i; ++j) scratch_[j][i] = scratch_[i][j];
+    auto code = [&](const Matrix<double>& from, int n, Matrix<double>& to) {  // columns: levels become the columns of codings
+        to.resize(width, n);
+        std::copy_n(from[0], n, to[0]);
+        for (std::size_t m = 0; m < coding.size(); ++m)
+            for (int b = 0; b < coding[m]->columns; ++b)
+                for (int l = 0; l < coding[m]->levels; ++l)
+                    for (int i = 0; i < n; ++i) to[first[m] + b][i] += (*coding[m])(l, b) * from[first_row_[m] + l][i];
+    };
+    code(scratch_, n_rows_of_table_, scratch2_);
+    scratch_.resize(n_rows_of_table_, width);
+    for (int i = 0; i < width; ++i)
+        for (int j = 0; j < n_rows_of_table_; ++j) scratch_[j][i] = scratch2_[i][j];
+    code(scratch_, width, basis);
+    for (int i = 0; i < width; ++i)
+        for (int j = 0; j < width; ++j) basis[i][j] /= std::sqrt(prior(i) * prior(j));
+    eigen(basis, width, mu_);
+    for (double& mu : mu_) mu = std::max(mu, 0.0);
+    for (int i = 0; i < width; ++i)
+        for (int j = 0; j < width; ++j) basis[i][j] /= std::sqrt(prior(i));
+}
+
+void LargeModel::find_mode() {
+    height = at(theta);
+    for (int i = 0; i < STEPS; ++i) {
+        find_slope();
+        newton_step();
+        if (inner_product(slope_, step_) < CLOSE) break;
+        double length = 1.0, found = 0.0;
+        for (;; length *= 0.5) {
+            copy(theta, trial_);
+            add(trial_, length, step_);
+            found = at(trial_);
+            if (found >= height - 1e-13 * std::abs(height) || length < 1e-6) break;
+        }
+        if (found < height - 1e-13 * std::abs(height)) {
+            at(theta);
+            break;
+        }
+        copy(trial_, theta);
+        height = found;
+    }
+    diagonalise();
+}
+
+void LargeModel::to_table(const Matrix<double>& effects) {
+    // first by columns of the design and levels of x, then by levels of the members
+    table_.resize(n_rows_of_table_, n_levels_), scratch_.resize(width, n_levels_);
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) {
+            const double effect = effects[a][j];
+            double* to = scratch_[j];
+            for (int l = 0; l < n_levels_; ++l) to[l] += effect * (*C_)(l, a);
+        }
+    std::copy_n(scratch_[0], n_levels_, table_[0]);
+    for (std::size_t m = 0; m < coding.size(); ++m)
+        for (int level = 0; level < coding[m]->levels; ++level)
+            for (int b = 0; b < coding[m]->columns; ++b) {
+                const double s = (*coding[m])(level, b), *from = scratch_[first[m] + b];
+                double* to = table_[first_row_[m] + level];
+                for (int l = 0; l < n_levels_; ++l) to[l] += s * from[l];
+            }
+}
+
+void LargeModel::from_sums(Matrix<double>& out) {
+    scratch_.resize(width, n_levels_), out.resize(q, width);
+    std::copy_n(sums_[0], n_levels_, scratch_[0]);
+    for (std::size_t m = 0; m < coding.size(); ++m)
+        for (int level = 0; level < coding[m]->levels; ++level)
+            for (int b = 0; b < coding[m]->columns; ++b) {
+                const double s = (*coding[m])(level, b), *from = sums_[first_row_[m] + level];
+                double* to = scratch_[first[m] + b];
+                for (int l = 0; l < n_levels_; ++l) to[l] += s * from[l];
+            }
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) {
+            double total = 0.0;
+            for (int l = 0; l < n_levels_; ++l) total += (*C_)(l, a) * scratch_[j][l];
+            out[a][j] = total;
+        }
+}
+
+double LargeModel::at(const Matrix<double>& effects) {
+    double total = 0.0;
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) total -= 0.5 * prior(j) * effects[a][j] * effects[a][j];
+    to_table(effects);
+    const int n = int(padded(n_levels_, 8)), members = int(which.size());
+    for (int k = 0; k < n_slices; ++k) {
+        double *eta = share_by_slice_[k], largest = -1e300, norm = 0.0;
+        std::copy_n(table_[0], n, eta);
+        for (int m = 0; m < members; ++m) {
+            const double* more = table_[at_[k * members + m]];
+            for (int l = 0; l < n; ++l) eta[l] += more[l];
+        }
+        for (int l = 0; l < n_levels_; ++l) largest = std::max(largest, eta[l]);
+        for (int l = 0; l < n_levels_; ++l) {
+            total += by_slice_[k][l] * (eta[l] - largest);
+            eta[l] = exp_below_zero(eta[l] - largest), norm += eta[l];
+        }
+        total -= rows[k] * std::log(norm);
+        for (int l = 0; l < n_levels_; ++l) eta[l] /= norm;
+    }
+    return total;
+}
+
+void LargeModel::find_slope() {
+    sums_.resize(n_rows_of_table_, n_levels_);
+    const int n = int(padded(n_levels_, 8)), members = int(which.size());
+    for (int k = 0; k < n_slices; ++k) {
+        double* left = change_.data();
+        for (int l = 0; l < n_levels_; ++l) left[l] = by_slice_[k][l] - rows[k] * share_by_slice_[k][l];
+        for (int l = n_levels_; l < n; ++l) left[l] = 0.0;
+        for (int l = 0; l < n; ++l) sums_[0][l] += left[l];
+        for (int m = 0; m < members; ++m) {
+            double* to = sums_[at_[k * members + m]];
+            for (int l = 0; l < n; ++l) to[l] += left[l];
+        }
+    }
+    from_sums(slope_);
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) slope_[a][j] -= prior(j) * theta[a][j];
+}
+
+void LargeModel::curvature(const Matrix<double>& direction, Matrix<double>& out) {
+    to_table(direction);
+    sums_.resize(n_rows_of_table_, n_levels_);
+    const int n = int(padded(n_levels_, 8)), members = int(which.size());
+    for (int k = 0; k < n_slices; ++k) {
+        double *change = change_.data(), mean = 0.0;
+        const double* p = share_by_slice_[k];
+        std::copy_n(table_[0], n, change);
+        for (int m = 0; m < members; ++m) {
+            const double* more = table_[at_[k * members + m]];
+            for (int l = 0; l < n; ++l) change[l] += more[l];
+        }
+        for (int l = 0; l < n_levels_; ++l) mean += p[l] * change[l];
+        for (int l = 0; l < n_levels_; ++l) change[l] = rows[k] * p[l] * (change[l] - mean);
+        for (int l = n_levels_; l < n; ++l) change[l] = 0.0;
+        for (int l = 0; l < n; ++l) sums_[0][l] += change[l];
+        for (int m = 0; m < members; ++m) {
+            double* to = sums_[at_[k * members + m]];
+            for (int l = 0; l < n; ++l) to[l] += change[l];
+        }
+    }
+    from_sums(out);
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) out[a][j] += prior(j) * direction[a][j];
+}
+
+void LargeModel::approximately(const Matrix<double>& slope, Matrix<double>& out) {
+    multiply<true>(vectors, slope, q, q, width, scratch_);   // Vᵀ slope
+    multiply<false>(scratch_, basis, q, width, width, scratch2_);
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) scratch2_[a][j] *= shrink[a][j];
+    scratch_.resize(q, width);
+    for (int a = 0; a < q; ++a)
+        for (int i = 0; i < width; ++i) scratch_[a][i] = dot(scratch2_[a], basis[i], width);
+    multiply<false>(vectors, scratch_, q, q, width, out);
+}
+
+void LargeModel::diagonalise() {  // W̄, the mean covariance of the contrasts of x
+    double total = 0.0;
+    inner_.resize(n_levels_, n_levels_);
+    for (int k = 0; k < n_slices; ++k) {
+        const double* p = share_by_slice_[k];
+        total += rows[k];
+        for (int l = 0; l < n_levels_; ++l) {
+            const double weighted = rows[k] * p[l];
+            inner_[l][l] += weighted;
+            for (int i = 0; i < n_levels_; ++i) inner_[l][i] -= weighted * p[i];
+        }
+    }
+    total = std::max(total, 1.0);
+    vectors.resize(q, q);
+    scratch_.resize(n_levels_, q);
+    for (int l = 0; l < n_levels_; ++l)
+        for (int b = 0; b < q; ++b)
+            for (int i = 0; i < n_levels_; ++i) scratch_[l][b] += inner_[l][i] * (*C_)(i, b) / total;
+    for (int a = 0; a < q; ++a)
+        for (int b = 0; b < q; ++b)
+            for (int l = 0; l < n_levels_; ++l) vectors[a][b] += (*C_)(l, a) * scratch_[l][b];
+    eigen(vectors, q, omega);
+    shrink.resize(q, width);
+    for (int a = 0; a < q; ++a) {
+        omega[a] = std::max(omega[a], 0.0);
+        for (int j = 0; j < width; ++j) shrink[a][j] = 1.0 / (1.0 + omega[a] * mu_[j]);
+    }
+}
+
+void LargeModel::newton_step() {
+    diagonalise();
+    step_.resize(q, width);
+    copy(slope_, rest_);
+    approximately(rest_, solved_);
+    copy(solved_, direction_);
+    double size = inner_product(rest_, solved_);
+    const double enough = std::max(size * std::min(ROUGH, std::sqrt(size)), 0.1 * CLOSE);
+    for (int i = 0; i < INNER && size > enough; ++i) {
+        curvature(direction_, curved_);
+        const double length = size / inner_product(direction_, curved_);
+        add(step_, length, direction_);
+        add(rest_, -length, curved_);
+        approximately(rest_, solved_);
+        const double before = size;
+        size = inner_product(rest_, solved_);
+        for (int a = 0; a < q; ++a)
+            for (int j = 0; j < width; ++j) direction_[a][j] = solved_[a][j] + size / before * direction_[a][j];
+    }
+}
+
+double LargeModel::inside(int member) {
+    const int begin = first[member], r = first[member + 1] - begin;
+    double total = q * r * std::log(precision_.effect);
+    std::vector<double> effect(r);
+    for (int a = 0; a < q; ++a) {
+        inner_.resize(r, r);
+        for (int i = 0; i < r; ++i) {
+            effect[i] = 0.0;
+            for (int b = 0; b < q; ++b) effect[i] += vectors[b][a] * theta[b][begin + i];
+            for (int j = 0; j <= i; ++j)
+                for (int c = 0; c < width; ++c) inner_[i][j] += basis[begin + i][c] * shrink[a][c] * basis[begin + j][c];
+        }
+        cholesky(inner_, r);
+        total += log_determinant(inner_, r);
+        solve_lower(inner_, r, effect.data());
+        total += dot(effect.data(), effect.data(), r);
+    }
+    return 0.5 * total;
+}
+
+double LargeModel::length(int member) const {
+    double total = 0.0;
+    for (int a = 0; a < q; ++a)
+        for (int j = first[member]; j < first[member + 1]; ++j) total += theta[a][j] * theta[a][j];
+    return std::sqrt(total);
+}
+
+double LargeModel::left_out() const {
+    double total = height;
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) total += 0.5 * prior(j) * theta[a][j] * theta[a][j] - (1.0 - shrink[a][j]);
+    return total;
+}
+
+}  // namespace ibmap

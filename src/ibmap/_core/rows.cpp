@@ -1,0 +1,199 @@
+// Rows of evidence for Python: from the bits of a table, or from cells that any engine has counted.
+#include "bind.hpp"
+#include "cells.hpp"
+#include "pool.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <string>
+
+namespace ibmap {
+
+namespace {
+
+using Ints = Vector<const std::int64_t>;
+
+std::span<const std::int64_t> part(const Ints& start, const Ints& values, std::size_t q) {
+    return {values.data() + start.data()[q], std::size_t(start.data()[q + 1] - start.data()[q])};
+}
+
+void check_lists(const Ints& start, const Ints& values, std::size_t n_lists, int n, const char* what) {
+    bool holds = start.shape(0) == n_lists + 1 && start.data()[0] == 0 && start.data()[n_lists] == std::int64_t(values.shape(0));
+    for (std::size_t q = 0; holds && q < n_lists; ++q) holds = start.data()[q] <= start.data()[q + 1];
+    for (std::size_t i = 0; holds && i < values.shape(0); ++i) holds = 0 <= values.data()[i] && values.data()[i] < n;
+    if (!holds) throw std::invalid_argument(std::string(what) + " are not lists of variables");
+}
+
+struct Odds {  // log prior odds: a matrix, or one number
+    Table2<const double> values;
+    Odds(Table2<const double> given, int n) : values(given) {
+        const bool one = given.shape(0) == 1 && given.shape(1) == 1;
+        if (!one && (given.shape(0) != std::size_t(n) || given.shape(1) != std::size_t(n))) throw std::invalid_argument("odds are a matrix, or one number");
+    }
+    std::span<const double> of(std::int64_t x) const { return {values.data() + (values.shape(0) == 1 ? 0 : x * values.shape(1)), values.shape(1)}; }
+};
+
+nb::tuple joined(std::vector<Row>& rows) {
+    std::vector<std::int64_t> start{0};
+    std::vector<double> rest, value;
+    for (const Row& row : rows) start.push_back(start.back() + std::int64_t(row.y.size())), rest.push_back(row.rest), value.push_back(row.value);
+    std::vector<std::int32_t> y(std::size_t(start.back()));
+    std::vector<double> t(y.size());
+    for (std::size_t q = 0; q < rows.size(); ++q) {
+        std::copy(rows[q].y.begin(), rows[q].y.end(), y.begin() + start[q]);
+        std::copy(rows[q].t.begin(), rows[q].t.end(), t.begin() + start[q]);
+        rows[q] = {};
+    }
+    return nb::make_tuple(to_numpy(std::move(start)), to_numpy(std::move(y)), to_numpy(std::move(t)), to_numpy(std::move(rest)), to_numpy(std::move(value)));
+}
+
+class Evidence {  // the conditionals of a table, and workspaces for threads
+  public:
+    Evidence(Ints levels, Vector<const bool> ordinal, Ints counts, std::int64_t n_rows, const std::string& family, double effect_precision,
+             double intercept_precision, double prior_count, double saturated_share)
+        : shared_(make(levels, ordinal, counts, n_rows, family, effect_precision, intercept_precision, prior_count, saturated_share)) {}
+
+    Evidence(const Evidence&) = delete;
+
+    nb::tuple rows(const Table& table, Ints xs, Ints start, Ints members, Table2<const double> odds, double floor, Ints also_start, Ints also,
+                   bool exact, int n_threads) {
+        if (table.levels != shared_.levels || table.n_rows != shared_.n_rows) throw std::invalid_argument("the table is another one");
+        if (counted_ != &table) bit_counts_.clear(), counted_ = &table;
+        while (int(bit_counts_.size()) < threads_for(xs.shape(0), n_threads)) bit_counts_.push_back(std::make_unique<BitCounts>(table));
+        return rows_by(xs, start, members, odds, floor, also_start, also, exact, n_threads, bit_counts_,
+                       [&](BitCounts& counts, std::int64_t q, Members known) { counts.ask(int(xs.data()[q]), known); });
+    }
+
+    nb::tuple rows_of_cells(Ints x, Ints y, Ints y_start, Ints given, Ints given_start, Ints slice_start, Ints keys, Ints set_start,
+                            Table2<const std::int64_t> sets, Ints cell_start, Table2<const std::int64_t> cells, Ints xs, Ints start, Ints members,
+                            Table2<const double> odds, double floor, Ints also_start, Ints also, bool exact, int n_threads) {
+        const Cells asked{x, y, y_start, given, given_start, slice_start, keys, set_start, sets, cell_start, cells};
+        asked.check(shared_.levels);
+        std::vector<std::int64_t> question;  // of every x; those that are not modelled have none
+        for (std::size_t q = 0, next = 0; q < xs.shape(0); ++q) {
+            const bool known = shared_.modelled[std::size_t(xs.data()[q])];
+            if (known && (next >= asked.size() || asked.x.data()[next] != xs.data()[q])) throw std::invalid_argument("the tables are about other variables");
+            question.push_back(known ? std::int64_t(next++) : -1);
+        }
+        std::vector<std::unique_ptr<CellCounts>> counts;
+        while (int(counts.size()) < threads_for(xs.shape(0), n_threads)) counts.push_back(std::make_unique<CellCounts>(asked, shared_.levels));
+        return rows_by(xs, start, members, odds, floor, also_start, also, exact, n_threads, counts,
+                       [&](CellCounts& counts, std::int64_t q, Members known) {
+                           const auto mine = std::size_t(question[q]);
+                           if (!std::ranges::equal(counts.given(mine), known)) throw std::invalid_argument("the tables are about other blankets");
+                           counts.ask(mine);
+                       });
+    }
+
+    // Of every question: what leaving out each row in turn makes of the log likelihood, in the pairwise and the saturated family.
+    nb::object left_out(Ints x, Ints given, Ints given_start, Ints slice_start, Ints keys, Ints set_start, Table2<const std::int64_t> sets, int n_threads) {
+        const std::vector<std::int64_t> none(x.shape(0) + 1, 0);
+        const std::size_t n = x.shape(0);
+        const Ints no_ys(none.data(), {0}), no_start(none.data(), {n + 1}), no_cell(none.data(), {1});
+        const Table2<const std::int64_t> no_cells(none.data(), {4, 0});
+        const Cells asked{x, no_ys, no_start, given, given_start, slice_start, keys, set_start, sets, no_cell, no_cells};
+        asked.check(shared_.levels);
+        for (std::size_t q = 0; q < n; ++q)
+            if (!shared_.modelled[std::size_t(x.data()[q])]) throw std::invalid_argument("a variable has too many levels");
+        for (std::size_t i = 0; i < given.shape(0); ++i)
+            if (!shared_.modelled[std::size_t(given.data()[i])]) throw std::invalid_argument("a variable has too many levels");
+        std::vector<double> out(2 * n);
+        {
+            nb::gil_scoped_release unlocked;
+            const int threads = threads_for(n, n_threads);
+            std::vector<CellCounts> counts(std::size_t(threads), CellCounts(asked, shared_.levels));
+            spread(threads, std::int64_t(n), [&](int thread, std::int64_t q) {
+                counts[thread].ask(std::size_t(q));
+                const Slices& slices = counts[thread].slices();
+                out[q] = makers_[thread]->left_out(slices, int(x.data()[q]), counts[thread].given(std::size_t(q)));
+                const double a = shared_.options.prior_count, r = shared_.levels[std::size_t(x.data()[q])];
+                double& full = out[n + q];
+                for (int k = 0; k < slices.n; ++k)
+                    for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s)
+                        full += slices.set_size[s] * std::log((slices.set_size[s] - 1 + a) / (slices.size[k] - 1 + a * r));
+            });
+        }
+        return nb::cast(to_numpy(std::move(out), {2, n}));
+    }
+
+  private:
+    Conditionals shared_;
+    std::vector<std::unique_ptr<RowMaker>> makers_;
+    std::vector<std::unique_ptr<BitCounts>> bit_counts_;  // of the table that was asked last
+    const Table* counted_ = nullptr;
+
+    int threads_for(std::size_t n_tasks, int n_threads) {
+        const int threads = std::max(1, std::min<int>(n_threads, int(n_tasks / 4)));  // starting one costs as much as a few rows
+        while (int(makers_.size()) < threads) makers_.push_back(std::make_unique<RowMaker>(shared_));
+        return threads;
+    }
+
+    // Rows of some xs; every thread has its own counts, which are asked about every question.
+    template <class Counts, class Ask>
+    nb::tuple rows_by(Ints xs, Ints start, Ints members, Table2<const double> odds, double floor, Ints also_start, Ints also, bool exact, int n_threads,
+                      std::vector<std::unique_ptr<Counts>>& counts, Ask ask) {
+        const auto n = check(xs, start, members, also_start, also);
+        const Odds prior(odds, shared_.n);
+        std::vector<Row> found(n);
+        {
+            nb::gil_scoped_release unlocked;
+            const int threads = threads_for(n, n_threads);
+            spread(threads, std::int64_t(n), [&](int thread, std::int64_t q) {
+                const auto x = xs.data()[q];
+                const auto blanket = part(start, members, q);
+                std::vector<std::int64_t> known;
+                for (std::int64_t m : blanket)
+                    if (shared_.modelled[std::size_t(m)]) known.push_back(m);
+                if (shared_.modelled[std::size_t(x)]) ask(*counts[thread], q, known);
+                found[q] = makers_[thread]->row(*counts[thread], int(x), blanket, prior.of(x), {floor, part(also_start, also, q), exact});
+            });
+        }
+        return joined(found);
+    }
+
+    std::size_t check(const Ints& xs, const Ints& start, const Ints& members, const Ints& also_start, const Ints& also) const {
+        const std::size_t n = xs.shape(0);
+        for (std::size_t q = 0; q < n; ++q)
+            if (xs.data()[q] < 0 || xs.data()[q] >= shared_.n) throw std::invalid_argument("x is not a variable");
+        check_lists(start, members, n, shared_.n, "blankets");
+        check_lists(also_start, also, n, shared_.n, "others");
+        for (std::size_t q = 0; q < n; ++q)
+            for (std::int64_t m : part(start, members, q))
+                if (m == xs.data()[q]) throw std::invalid_argument("x is not in its own blanket");
+        return n;
+    }
+
+    static Conditionals make(const Ints& levels, const Vector<const bool>& ordinal, const Ints& counts, std::int64_t n_rows, const std::string& family,
+                             double effect_precision, double intercept_precision, double prior_count, double saturated_share) {
+        Options options;
+        if (family == "pairwise") options.family = Family::pairwise;
+        else if (family == "saturated") options.family = Family::saturated;
+        else if (family == "adaptive") options.family = Family::adaptive;
+        else throw std::invalid_argument("no such family: " + family);
+        options.precision = {intercept_precision, effect_precision};
+        options.prior_count = prior_count, options.saturated_share = saturated_share;
+        std::vector<int> sizes;
+        std::int64_t total = 0;
+        for (std::size_t v = 0; v < levels.shape(0); ++v) sizes.push_back(int(levels.data()[v])), total += levels.data()[v];
+        if (ordinal.shape(0) != sizes.size() || std::int64_t(counts.shape(0)) != total) throw std::invalid_argument("one flag for a variable, one count for a level");
+        const std::vector<bool> ordered(ordinal.data(), ordinal.data() + ordinal.shape(0));
+        return Conditionals(std::move(sizes), ordered, span_of(counts), n_rows, options);
+    }
+};
+
+}  // namespace
+
+void bind_rows(nb::module_& module) {
+    nb::class_<Evidence>(module, "Conditionals")
+        .def(nb::init<Ints, Vector<const bool>, Ints, std::int64_t, const std::string&, double, double, double, double>(), nb::arg("levels"),
+             nb::arg("ordinal"), nb::arg("counts"), nb::arg("n_rows"), nb::arg("family"), nb::arg("effect_precision"), nb::arg("intercept_precision"),
+             nb::arg("prior_count"), nb::arg("saturated_share"))
+        .def("rows", &Evidence::rows, nb::arg("table"), nb::arg("xs"), nb::arg("start"), nb::arg("members"), nb::arg("odds"), nb::arg("floor"),
+             nb::arg("also_start"), nb::arg("also"), nb::arg("exact"), nb::arg("n_threads"))
+        .def("rows_of_cells", &Evidence::rows_of_cells)
+        .def("left_out", &Evidence::left_out);
+}
+
+}  // namespace ibmap

@@ -1,0 +1,121 @@
+"""What a model says about a variable: exactly where it can, otherwise by Gibbs sampling with an error bar."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ibmap._random import RandomState
+from ibmap._types import Floats, Ints
+from ibmap.errors import RequestError
+from ibmap.model.conditioning import Part, part_around
+from ibmap.model.junction_tree import JunctionTree, normalised, tree_of
+from ibmap.model.layout import Layout
+
+SAMPLES = 4096  #: rows of the Gibbs sampler behind an answer
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Mapping[Hashable, float]):
+    """The distribution of a variable, by level.
+
+    Attributes
+    ----------
+    variable : str
+        What was asked about.
+    given : mapping
+        What was known.
+    probabilities : mapping
+        The probability of each level.
+    errors : mapping or None
+        Standard errors, if the answer comes from samples; None if it is exact.
+    """
+
+    variable: str
+    given: Mapping[str, Hashable]
+    probabilities: Mapping[Hashable, float]
+    errors: Mapping[Hashable, float] | None = field(default=None)
+
+    @property
+    def method(self) -> str:
+        """How it was found: "exact" or "gibbs"."""
+        return "exact" if self.errors is None else "gibbs"
+
+    def __getitem__(self, level: Hashable) -> float:
+        return self.probabilities[level]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.probabilities)
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={level}" for name, level in self.given.items())
+        lines = [f"P({self.variable}{' | ' * bool(given)}{given}), {self._how}"]
+        for level, p in self.probabilities.items():
+            error = "" if self.errors is None else f" ± {self.errors[level]:.1g}"
+            lines.append(f"  {level}: {p:.4f}{error}")
+        return "\n".join(lines)
+
+    @property
+    def _how(self) -> str:
+        return "exact" if self.errors is None else f"by Gibbs sampling of {SAMPLES:,} rows"
+
+
+def exact_marginal(tree: JunctionTree, theta: Floats, x: int, evidence: Mapping[int, int]) -> Floats:
+    """Return the distribution of x where some variables are known."""
+    layout, known = tree.layout, theta.copy()
+    for v, level in evidence.items():
+        field = known[layout.field_start[v] : layout.field_start[v + 1]]
+        kept = field[level]
+        field[:] = -np.inf
+        field[level] = kept
+    return tree.marginals(known)[x]
+
+
+def marginal(
+    tree: JunctionTree | None,
+    layout: Layout,
+    theta: Floats,
+    x: int,
+    evidence: Mapping[int, int],
+    random_state: RandomState = None,
+) -> tuple[Floats, Floats | None]:
+    """Return the distribution of x and its standard errors, None if it is exact."""
+    if tree is not None:
+        return _possible(exact_marginal(tree, theta, x, evidence)), None
+    given = np.zeros(len(layout.levels), bool)
+    codes = np.full((len(layout.levels), 1), -1)
+    for v, level in evidence.items():
+        given[v], codes[v] = True, level
+    part = part_around(layout, theta, x, given)
+    inner = int(np.flatnonzero(part.variables == x)[0])
+    return of_part(part, part.parameters(codes)[0], inner, random_state)
+
+
+def of_part(
+    part: Part, theta: Floats, x: int, random_state: RandomState = None
+) -> tuple[Floats, Floats | None]:
+    """Return the distribution of a variable of a part, and its standard errors."""
+    tree = tree_of(part.layout)
+    if tree is not None:
+        return _possible(tree.marginals(theta)[x]), None
+    from ibmap.model.sampling import gibbs_rows
+
+    rows = gibbs_rows(part.layout, theta, SAMPLES, random_state=random_state)
+    shares = conditional(part.layout, theta, x, rows.T.astype(np.int64))
+    return shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+
+
+def conditional(layout: Layout, theta: Floats, v: int, codes: Ints) -> Floats:
+    """Return the distribution (rows, levels) of a variable given its neighbours, whose codes are known."""
+    logs = layout.log_odds(theta, v, codes[layout.graph.neighbours(v)])
+    starts = np.arange(0, logs.size, logs.shape[1])
+    return normalised(logs.ravel(), starts).reshape(logs.shape) if logs.size else logs
+
+
+def _possible(shares: Floats) -> Floats:
+    if np.isnan(shares).any():
+        raise RequestError("what is given has probability zero in this model: no answer follows from it")
+    return shares

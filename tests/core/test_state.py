@@ -1,0 +1,111 @@
+"""The state of a search: kept whole or above a floor, it decides the same; what is taken back never was."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibmap import _core
+from ibmap.engines import MemoryEngine
+from ibmap.learners import evidence_map
+from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
+from ibmap.search import SEARCHES
+from ibmap.search import state as search_state
+from ibmap.search.gains import GainSearch
+from ibmap.search.rivals import rivals
+from tests.core.test_rows import table
+
+SCORES = [AdaptiveScore, PairwiseScore, SaturatedScore]
+
+
+def searched(data: Any, whole: bool, score: Any, search: str, **more: Any) -> GainSearch:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(search_state, "WHOLE", 10**9 if whole else 0)
+        bound = score(expected_neighbours=None).bind(MemoryEngine(data), None)
+        running: Any = SEARCHES[search]().begin(bound, **more)
+    running.advance(10**9)
+    return running
+
+
+@pytest.mark.parametrize("search", [name for name in SEARCHES if name != "climb"])
+@settings(deadline=None, max_examples=30)
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(2, 40), rows=st.integers(20, 400), score=st.sampled_from(SCORES)
+)
+def test_a_floor_changes_nothing(search: str, seed: int, n: int, rows: int, score: Any) -> None:
+    """One search, one prior: graph, score, expected neighbours and rivals, at any number of columns."""
+    data = table(seed, n, rows, 3)
+    whole, listed = (searched(data, kept, score, search) for kept in (True, False))
+    assert np.array_equal(whole.pairs, listed.pairs)
+    assert whole.total == pytest.approx(listed.total, rel=1e-12)
+    assert whole.n_tests == listed.n_tests
+    assert whole.score.prior == pytest.approx(listed.score.prior, rel=1e-9)
+    one, other = rivals(whole), rivals(listed)
+    assert one.log_odds == pytest.approx(other.log_odds, rel=1e-6, abs=1e-6)
+    notable = one.share > 0.02
+    assert np.array_equal(one.rival[notable], other.rival[notable])
+
+
+def test_a_column_more_than_rows_are_kept_whole_for_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = table(3, 60, 300, 2)
+    found = []
+    for most in (60, 59):
+        monkeypatch.setattr(search_state, "WHOLE", most)
+        found.append(evidence_map(data, view="undirected"))
+    assert (found[0].pair_scores is None, found[1].pair_scores is None) == (False, True)
+    assert found[0].graph == found[1].graph
+    assert found[0].score == pytest.approx(found[1].score, rel=1e-12)
+    neighbours = [one.provenance.score.expected_neighbours for one in found]
+    assert neighbours[0] == pytest.approx(neighbours[1], rel=1e-12)
+    assert [step[:4] for step in found[0].history] == [step[:4] for step in found[1].history]
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 15))
+def test_choices_are_those_of_all_gains(seed: int, n: int) -> None:
+    """What the state calls the best pair is the best of all pairs, after any flips."""
+    data, rng = table(seed, n, 120, 3), np.random.default_rng(seed)
+    bound = AdaptiveScore().bind(MemoryEngine(data), None)
+    state = search_state.State(bound)
+    for _ in range(4):
+        x, y = sorted(rng.choice(n, 2, replace=False).tolist())
+        state.flip(np.array([[x, y]]))
+        pairs = np.array([(i, j) for i in range(n) for j in range(i + 1, n)])
+        gains = state.native.gains(*pairs.T.copy())
+        best = state.native.best_choice()
+        if gains.max() > 1e-9:
+            assert gains.max() == pytest.approx(state.native.gains(*best.T.copy())[0])
+        else:
+            assert len(best) == 0
+        rows = bound.rows(range(n), state.blankets(np.arange(n)))
+        assert state.total == pytest.approx(rows.value.sum())
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 10**6))
+def test_a_trial_that_is_taken_back_never_was(seed: int) -> None:
+    data, rng = table(seed, 10, 150, 3), np.random.default_rng(seed)
+    running = searched(data, bool(seed % 2), AdaptiveScore, "rounds")
+    state = running.state
+    every = np.array([(i, j) for i in range(10) for j in range(10) if i != j])
+    before = state.pairs, state.total, state.evidence(*every.T), state.native.mutual_choices()
+    state.native.begin_trial()
+    for _ in range(3):
+        state.flip(np.array([sorted(rng.choice(10, 2, replace=False).tolist())]))
+    state.native.end_trial(True)
+    after = state.pairs, state.total, state.evidence(*every.T), state.native.mutual_choices()
+    assert before[1] == pytest.approx(after[1])
+    for one, other in zip(before, after, strict=True):
+        assert np.array_equal(one, other, equal_nan=True) or one is before[1]
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    state, one = _core.State(3, -6.0), np.array([1])
+    for bad in (np.array([3]), np.array([-1]), one):
+        with pytest.raises(ValueError, match=r"variable|different"):
+            state.toggle(one, bad)
+    rows = np.array([0, 2]), np.array([2, 0], np.int32), np.zeros(2), np.zeros(1), np.zeros(1)
+    with pytest.raises(ValueError, match="in order"):
+        state.put(np.array([1]), *rows)

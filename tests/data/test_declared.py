@@ -1,0 +1,102 @@
+"""Declared categories, and orders, of a table that comes in batches: no value is ever lost."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibmap.data import load
+from ibmap.data.parts import Plan
+from ibmap.data.pieces import pieces_of, plan_of, read_piece, without_rows
+from ibmap.data.streaming import Passing, stream_of_frames
+from ibmap.data.told import Told
+from ibmap.errors import DataError, IbmapError
+
+
+def batch(categories, *values):
+    return pl.DataFrame({"q": pl.Series(values, dtype=pl.Enum(categories)), "y": range(len(values))})
+
+
+def by_frames(frames, folder):
+    return load(iter(frames))
+
+
+def by_batches_of_arrow(frames, folder):
+    return load(iter([frame.to_arrow().combine_chunks().to_batches()[0] for frame in frames]))
+
+
+def by_parquet(frames, folder):
+    for k, frame in enumerate(frames):
+        frame.write_parquet(folder / f"{k}.parquet")
+    return load(folder)
+
+
+def by_files_of_arrow(frames, folder):
+    for k, frame in enumerate(frames):
+        frame.write_ipc(folder / f"{k}.arrow")
+    return load(folder)
+
+
+def by_columns(frames, folder):
+    for k, frame in enumerate(frames):
+        frame.write_parquet(folder / f"{k}.parquet")
+    return load(folder, discretize="quantile")
+
+
+def by_pieces(frames, folder):
+    for k, frame in enumerate(frames):
+        frame.write_parquet(folder / f"{k}.parquet")
+    names, pieces = pieces_of(folder, rows=2)
+    return plan_of([without_rows(read_piece(piece, names, "error", Told())) for piece in pieces])
+
+
+WAYS = [by_frames, by_batches_of_arrow, by_parquet, by_files_of_arrow, by_columns, by_pieces]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("second", ["abcdeg", "abcde", "gfedcba"])
+def test_batches_that_declare_other_categories_are_refused(tmp_path, way, second):
+    with pytest.raises(DataError, match=r"column 'q' .*declares other categories"):
+        way([batch("abcdef", "a", "f"), batch(second, "a", "e")], tmp_path)
+
+
+def test_the_error_names_the_categories_and_the_batches():
+    with pytest.raises(DataError, match=r"in batch 2 than in batch 1 \('f', 'g'\): declare the same"):
+        load(iter([batch("abcdef", "a", "f"), batch("abcdeg", "a", "g")]))
+    with pytest.raises(DataError, match=r"\(in another order\)"):
+        load(iter([batch("ab", "a", "b"), batch("ba", "a", "b")]), ordinal=["q"])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_batches_that_declare_the_same_keep_every_level(tmp_path, way):
+    found = way([batch("gfedcba", "a", "f"), batch("gfedcba", "a", "g")], tmp_path)
+    assert found.levels[0] == tuple("gfedcba")
+
+
+@given(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=5), min_size=1, max_size=4), st.booleans())
+def test_an_order_of_numbers_loses_none_of_them(batches, missing):
+    """Each batch has some of the levels only; text stands for the others."""
+    frames = [pl.DataFrame({"q": values, "y": values}) for values in batches]
+    how = {"ordinal": {"q": ["4", "3", "2", "1"]}, "missing": "testwise" if missing else "error"}
+    data, whole = load(iter(frames), **how), load(pl.concat(frames), **how)
+    assert data.levels == whole.levels
+    assert data.codes.tolist() == whole.codes.tolist()
+
+
+@given(st.lists(st.permutations("fgh"), min_size=1, max_size=3), st.integers(1, 3))
+def test_every_value_is_kept_or_the_table_is_refused(ends, size):
+    frames = [batch(["a", "b", "c", "d", "e", *end[:size]], "a", *end[:size]) for end in ends]
+    try:
+        data = load(iter(frames))
+    except IbmapError:
+        assert len({tuple(frame["q"].dtype.categories) for frame in frames}) > 1
+        return
+    assert [data.levels[0][code] for code in data.codes[0]] == pl.concat(frames)["q"].to_list()
+
+
+def test_no_value_beyond_the_levels_becomes_missing():
+    seen = Passing(("q", "y"), "error", {})
+    seen.take(stream_of_frames(iter([batch("ab", "a", "b")])).batches(seen.names, 64))
+    plan = seen.plan()
+    with pytest.raises(DataError, match="column 'q' holds 'b', and its levels do not"):
+        Plan(plan.names, (("a",), plan.labels[1]), plan.extra).put_together(seen.parts)
