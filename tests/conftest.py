@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from contextlib import contextmanager
 
 from hypothesis import settings
 
@@ -12,3 +13,15 @@ settings.load_profile("same")
 if threading.current_thread() is threading.main_thread():
     # A shell starts background work deaf to Ctrl-C, and the processes that tests start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def signals_as_before():
+    """Put back what answers signals: ``ibmap`` ignores them from its end on, which is that of its process."""
+    numbers = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

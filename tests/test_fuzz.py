@@ -20,6 +20,7 @@ import pytest
 from ibmap import exchange, load
 from ibmap.cli import main
 from ibmap.errors import IbmapError
+from tests.conftest import signals_as_before
 
 pytestmark = [
     pytest.mark.slow,
@@ -68,7 +69,7 @@ def ibmap(monkeypatch, capsys):
 
     def run(*arguments, seconds=SECONDS):
         monkeypatch.setattr(sys, "argv", ["ibmap", *map(str, arguments)])
-        with in_time(seconds), pytest.raises(SystemExit) as left:
+        with signals_as_before(), in_time(seconds), pytest.raises(SystemExit) as left:
             main()
         out, err = capsys.readouterr()
         code = left.value.code or 0

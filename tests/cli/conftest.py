@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ibmap.cli import main
+from tests.conftest import signals_as_before
 
 
 class Ran(NamedTuple):
@@ -29,7 +30,7 @@ def ibmap(monkeypatch, capsys):
 
     def run(*arguments: object) -> Ran:
         monkeypatch.setattr(sys, "argv", ["ibmap", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
+        with signals_as_before(), pytest.raises(SystemExit) as left:
             main()
         return Ran(left.value.code or 0, *capsys.readouterr())
 

@@ -62,7 +62,11 @@ def advise(words: str) -> None:
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Answer signals while the block runs, and until the process ends if there was one."""
+    """Answer signals while the block runs, and until the process ends if there was one.
+
+    If there was none, all is done at the end of the block, and signals are ignored from then on: what is left
+    is the end of Python itself, which would die of them without a word.
+    """
     _state.heard, _state.said, _state.advice = None, False, ""
     if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
         yield
@@ -70,7 +74,9 @@ def answered() -> Iterator[None]:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     wakened = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    before = {number: signal.signal(number, _heard) for number in _to_handle()}
+    handled = _to_handle()
+    for number in handled:
+        signal.signal(number, _heard)
     hooks = sys.unraisablehook, threading.excepthook
     sys.unraisablehook, threading.excepthook = _quiet(hooks[0]), _quiet(hooks[1])
     threading.Thread(target=_watch, args=(reading,), daemon=True, name="signals").start()
@@ -78,9 +84,9 @@ def answered() -> Iterator[None]:
         yield
     finally:
         if _state.heard is None:
+            for number in handled:
+                signal.signal(number, signal.SIG_IGN)
             signal.set_wakeup_fd(wakened)
-            for number, handler in before.items():
-                signal.signal(number, handler)
             sys.unraisablehook, threading.excepthook = hooks
             os.close(writing)
 
