@@ -108,6 +108,30 @@ def test_threads_and_batches_change_nothing() -> None:
         assert np.array_equal(row.t, one.t[one.start[x] : one.start[x + 1]])
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    size=st.integers(1, 10),
+    n_rows=st.sampled_from([1, 65, 2000]),
+    most=st.sampled_from([2, 5, 12]),
+    missing=st.sampled_from([0.0, 0.02]),
+)
+def test_margins_of_a_blanket_are_what_counting_without_each_member_gives(
+    family: str, seed: int, size: int, n_rows: int, most: int, missing: float
+) -> None:
+    data = table(seed, 14, n_rows, most, missing)
+    rng = np.random.default_rng(seed)
+    x, *blanket = rng.choice(14, size + 1, replace=False)
+    without = [np.sort([v for v in blanket if v != y]) for y in blanket]
+    engine, model = MemoryEngine(data), Model(family)
+    together = engine.rows(model, [x] * size, without)
+    for q, members in enumerate(without):
+        alone = engine.rows(model, [x], [members])
+        assert np.array_equal(alone.t, together.t[together.start[q] : together.start[q + 1]])
+        assert alone.value[0] == together.value[q]
+
+
 @pytest.mark.parametrize(
     ("xs", "given_"), [([7], [[]]), ([-1], [[]]), ([0], [[0]]), ([0], [[9]]), ([0], [[-1]]), ([0, 1], [[]])]
 )

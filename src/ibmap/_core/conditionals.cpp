@@ -94,7 +94,7 @@ Conditionals::Conditionals(std::vector<int> n_levels, const std::vector<bool>& o
     }
 }
 
-Row RowMaker::row(CountSource& source, int x, Members blanket, std::span<const double> odds, const Wanted& wanted) {
+Row RowMaker::row(CountSource* source, int x, Members blanket, std::span<const double> odds, const Wanted& wanted) {
     const int n = shared_.n;
     const bool everyone = !wanted.exact && (wanted.floor < std::numeric_limits<double>::infinity() || !wanted.also.empty());
     auto odds_of = [&](std::int64_t y) { return odds.size() == 1 ? odds[0] : odds[std::size_t(y)]; };
@@ -109,11 +109,11 @@ Row RowMaker::row(CountSource& source, int x, Members blanket, std::span<const d
     }
     std::fill(t_.begin(), t_.end(), NEVER);
     if (shared_.modelled[x]) {
-        const Slices& slices = source.slices();
+        const Slices& slices = source->slices();
         const Values found = values(slices, x, members);
         const Mixed now = mixed(x, members, found);
         value += now.value;
-        if (everyone) others_of_row(source, x, members, now);
+        if (everyone) others_of_row(*source, x, members, now);
         members_of_row(slices, x, members, found, now, wanted.exact);
     }
     Row out;

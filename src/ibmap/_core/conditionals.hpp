@@ -85,8 +85,8 @@ class RowMaker {
   public:
     explicit RowMaker(const Conditionals& shared) : shared_(shared), t_(padded(shared.n, 8)), marked_(shared.n), exponentials_(padded(shared.n, 8)) {}
 
-    // odds: log prior odds of an edge of x with every y, or with all alike if there is one.
-    Row row(CountSource& source, int x, Members blanket, std::span<const double> odds, const Wanted& wanted);
+    // odds: log prior odds of an edge of x with every y, or with all alike if there is one. Nothing is counted about an x of too many levels.
+    Row row(CountSource* source, int x, Members blanket, std::span<const double> odds, const Wanted& wanted);
     double left_out(const Slices& slices, int x, Members members);  // of the pairwise family
 
   private:

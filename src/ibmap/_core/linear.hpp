@@ -18,6 +18,25 @@ namespace ibmap {
     return total;
 }
 
+// out[i][j] = left[i] · right[j], all of n numbers, a multiple of 8: one pass for the whole tile, the sums in registers.
+template <int A, int B>
+void inner_products(const double* const (&left)[A], const double* const (&right)[B], int n, double (&out)[A][B]) {
+    Doubles sums[A][B] = {};
+    for (int k = 0; k < n; k += LANES) {
+        Doubles of_left[A];
+        for (int i = 0; i < A; ++i) of_left[i] = lanes(left[i] + k);
+        for (int j = 0; j < B; ++j) {
+            const Doubles of_right = lanes(right[j] + k);
+            for (int i = 0; i < A; ++i) sums[i][j] += of_left[i] * of_right;
+        }
+    }
+    for (int i = 0; i < A; ++i)
+        for (int j = 0; j < B; ++j) {
+            out[i][j] = 0.0;
+            for (int v = 0; v < LANES; ++v) out[i][j] += sums[i][j][v];
+        }
+}
+
 inline void cholesky(Matrix<double>& matrix, int n) {  // the lower triangle becomes its factor
     for (int i = 0; i < n; ++i) {
         double* row = matrix[i];

@@ -183,24 +183,34 @@ void LogLinear::put(int a, int i, int b, int j, double sum) {
 }
 
 void LogLinear::curvature_by_columns() {
-    double* weighted = left_.data();
+    constexpr int A = VECTOR == 64 ? 4 : 2, B = 4;  // as many sums as there are registers
+    const int from = nominal_ ? 0 : 1;
     auto weigh = [&](int p, int i) {
         const double *w = weight[p], *d = design[i], *size_of = rows.data();
+        double* weighted = weighted_[i];
         for (int k = 0; k < n_padded; ++k) weighted[k] = size_of[k] * w[k] * d[k];
     };
+    weighted_.reserve(width, n_padded);
     for (int f = 0; f < e; ++f)
-        for (int g = 0; g <= f; ++g)
-            for (int i = nominal_ ? 0 : 1; i < width; ++i) {
-                weigh(ee(f, g), i);
-                for (int j = nominal_ ? 0 : 1; j <= i; ++j) {
-                    const double sum = dot(weighted, design[j], n_padded);
-                    put(f, i, g, j, sum);
-                    if (f != g) put(f, j, g, i, sum);
+        for (int g = 0; g <= f; ++g) {
+            for (int i = from; i < width; ++i) weigh(ee(f, g), i);
+            for (int i = from; i < width; i += A)
+                for (int j = from; j < std::min(i + A, width); j += B) {
+                    const double *left[A], *right[B];
+                    double tile[A][B];
+                    for (int a = 0; a < A; ++a) left[a] = weighted_[std::min(i + a, width - 1)];
+                    for (int b = 0; b < B; ++b) right[b] = design[std::min(j + b, width - 1)];
+                    inner_products(left, right, n_padded, tile);
+                    for (int a = 0; a < A && i + a < width; ++a)
+                        for (int b = 0; b < B && j + b <= i + a; ++b) {
+                            put(f, i + a, g, j + b, tile[a][b]);
+                            if (f != g) put(f, j + b, g, i + a, tile[a][b]);
+                        }
                 }
-            }
+        }
     for (int a = 0; a < q && !nominal_; ++a) {
         weigh(a, 0);
-        for (int j = 1; j < width; ++j) factor[effect_at(0, j)][a] = dot(weighted, design[j], n_padded);
+        for (int j = 1; j < width; ++j) factor[effect_at(0, j)][a] = dot(weighted_[0], design[j], n_padded);
     }
 }
 

@@ -56,7 +56,7 @@ class LogLinear {
     const Coding *C_ = nullptr, *S_ = nullptr;
     bool nominal_ = true;
     Precision precision_;
-    Matrix<double> odds_, mean_c_, parts_, inner_, by_slice_, both_;
+    Matrix<double> odds_, mean_c_, parts_, inner_, weighted_, by_slice_, both_;
     std::vector<double> step_, trial_, effect_, levels_;
     AlignedVector<double> largest_, norm_, left_;
     std::vector<int> indicator_at_;  // (slices, members): 1 + column of the indicator of a level among those above 0; 0 for level 0

@@ -1,6 +1,7 @@
 // Rows of evidence for Python: from the bits of a table, or from cells that any engine has counted.
 #include "bind.hpp"
 #include "cells.hpp"
+#include "margins.hpp"
 #include "pool.hpp"
 
 #include <nanobind/stl/string.h>
@@ -60,10 +61,23 @@ class Evidence {  // the conditionals of a table, and workspaces for threads
     nb::tuple rows(const Table& table, Ints xs, Ints start, Ints members, Table2<const double> odds, double floor, Ints also_start, Ints also,
                    bool exact, int n_threads) {
         if (table.levels != shared_.levels || table.n_rows != shared_.n_rows) throw std::invalid_argument("the table is another one");
-        if (counted_ != &table) bit_counts_.clear(), counted_ = &table;
-        while (int(bit_counts_.size()) < threads_for(xs.shape(0), n_threads)) bit_counts_.push_back(std::make_unique<BitCounts>(table));
-        return rows_by(xs, start, members, odds, floor, also_start, also, exact, n_threads, bit_counts_,
-                       [&](BitCounts& counts, std::int64_t q, Members known) { counts.ask(int(xs.data()[q]), known); });
+        check(xs, start, members, also_start, also);
+        if (counted_ != &table) bit_counts_.clear(), margins_.clear(), counted_ = &table;
+        while (int(bit_counts_.size()) < threads_for(xs.shape(0), n_threads))
+            bit_counts_.push_back(std::make_unique<BitCounts>(table)), margins_.push_back(std::make_unique<MarginCounts>(table));
+        const bool everyone = !exact && (floor < std::numeric_limits<double>::infinity() || also.shape(0));
+        return rows_by(xs, start, members, odds, floor, also_start, also, exact, n_threads, tasks(xs, start, members, everyone),
+                       [&](int thread, const Task& task, std::int64_t q, Members known) -> CountSource& {
+                           MarginCounts& margins = *margins_[thread];
+                           if (q == task.first && !task.whole.empty()) task.fits = margins.ask(int(xs.data()[q]), task.whole);
+                           const int gone = missing_from(known, task.whole);
+                           if (task.fits && table.complete[std::size_t(task.whole[std::size_t(gone)])]) {
+                               margins.leave_out(gone);
+                               return margins;
+                           }
+                           bit_counts_[thread]->ask(int(xs.data()[q]), known);
+                           return *bit_counts_[thread];
+                       });
     }
 
     nb::tuple rows_of_cells(Ints x, Ints y, Ints y_start, Ints given, Ints given_start, Ints slice_start, Ints keys, Ints set_start,
@@ -71,6 +85,7 @@ class Evidence {  // the conditionals of a table, and workspaces for threads
                             Table2<const double> odds, double floor, Ints also_start, Ints also, bool exact, int n_threads) {
         const Cells asked{x, y, y_start, given, given_start, slice_start, keys, set_start, sets, cell_start, cells};
         asked.check(shared_.levels);
+        check(xs, start, members, also_start, also);
         std::vector<std::int64_t> question;  // of every x; those that are not modelled have none
         for (std::size_t q = 0, next = 0; q < xs.shape(0); ++q) {
             const bool known = shared_.modelled[std::size_t(xs.data()[q])];
@@ -79,11 +94,12 @@ class Evidence {  // the conditionals of a table, and workspaces for threads
         }
         std::vector<std::unique_ptr<CellCounts>> counts;
         while (int(counts.size()) < threads_for(xs.shape(0), n_threads)) counts.push_back(std::make_unique<CellCounts>(asked, shared_.levels));
-        return rows_by(xs, start, members, odds, floor, also_start, also, exact, n_threads, counts,
-                       [&](CellCounts& counts, std::int64_t q, Members known) {
+        return rows_by(xs, start, members, odds, floor, also_start, also, exact, n_threads, tasks(xs, start, members, false),
+                       [&](int thread, const Task&, std::int64_t q, Members known) -> CountSource& {
                            const auto mine = std::size_t(question[q]);
-                           if (!std::ranges::equal(counts.given(mine), known)) throw std::invalid_argument("the tables are about other blankets");
-                           counts.ask(mine);
+                           if (!std::ranges::equal(counts[thread]->given(mine), known)) throw std::invalid_argument("the tables are about other blankets");
+                           counts[thread]->ask(mine);
+                           return *counts[thread];
                        });
     }
 
@@ -122,6 +138,7 @@ class Evidence {  // the conditionals of a table, and workspaces for threads
     Conditionals shared_;
     std::vector<std::unique_ptr<RowMaker>> makers_;
     std::vector<std::unique_ptr<BitCounts>> bit_counts_;  // of the table that was asked last
+    std::vector<std::unique_ptr<MarginCounts>> margins_;
     const Table* counted_ = nullptr;
 
     int threads_for(std::size_t n_tasks, int n_threads) {
@@ -130,30 +147,66 @@ class Evidence {  // the conditionals of a table, and workspaces for threads
         return threads;
     }
 
-    // Rows of some xs; every thread has its own counts, which are asked about every question.
-    template <class Counts, class Ask>
+    struct Task {  // questions first to last - 1; if they are about one x given a blanket without one of its members each, the whole of it
+        std::int64_t first, last;
+        std::vector<std::int64_t> whole;
+        mutable bool fits = false;
+    };
+
+    std::vector<Task> tasks(const Ints& xs, const Ints& start, const Ints& members, bool everyone) const {
+        const auto n = std::int64_t(xs.shape(0));
+        auto alike = [&](std::int64_t q, std::int64_t x) { return q < n && xs.data()[q] == x; };
+        auto is_known = [&](std::int64_t v) { return bool(shared_.modelled[std::size_t(v)]); };
+        std::vector<Task> found;
+        for (std::int64_t q = 0; q < n;) {
+            const auto x = xs.data()[q];
+            Task task{q, q + 1, {}};
+            if (everyone && is_known(x) && alike(q + 1, x)) {
+                const auto one = part(start, members, std::size_t(q)), other = part(start, members, std::size_t(q) + 1);
+                std::ranges::set_union(one, other, std::back_inserter(task.whole));
+                auto belongs = [&](std::int64_t k) {
+                    const auto some = part(start, members, std::size_t(k));
+                    const bool in_order = std::ranges::adjacent_find(some, std::ranges::greater_equal{}) == some.end();
+                    return in_order && some.size() + 1 == task.whole.size() && std::ranges::includes(task.whole, some);
+                };
+                if (std::ranges::all_of(task.whole, is_known) && belongs(q) && belongs(q + 1))
+                    while (alike(task.last, x) && belongs(task.last)) ++task.last;
+                else
+                    task.whole.clear();
+            }
+            q = task.last;
+            found.push_back(std::move(task));
+        }
+        return found;
+    }
+
+    static int missing_from(Members some, Members whole) { return int(std::ranges::mismatch(whole, some).in1 - whole.begin()); }
+
+    // Rows of some xs, by source(thread, task, question, blanket), which counts.
+    template <class Source>
     nb::tuple rows_by(Ints xs, Ints start, Ints members, Table2<const double> odds, double floor, Ints also_start, Ints also, bool exact, int n_threads,
-                      std::vector<std::unique_ptr<Counts>>& counts, Ask ask) {
-        const auto n = check(xs, start, members, also_start, also);
+                      const std::vector<Task>& tasks, Source source) {
         const Odds prior(odds, shared_.n);
-        std::vector<Row> found(n);
+        std::vector<Row> found(xs.shape(0));
         {
             nb::gil_scoped_release unlocked;
-            const int threads = threads_for(n, n_threads);
-            spread(threads, std::int64_t(n), [&](int thread, std::int64_t q) {
-                const auto x = xs.data()[q];
-                const auto blanket = part(start, members, q);
-                std::vector<std::int64_t> known;
-                for (std::int64_t m : blanket)
-                    if (shared_.modelled[std::size_t(m)]) known.push_back(m);
-                if (shared_.modelled[std::size_t(x)]) ask(*counts[thread], q, known);
-                found[q] = makers_[thread]->row(*counts[thread], int(x), blanket, prior.of(x), {floor, part(also_start, also, q), exact});
+            spread(threads_for(found.size(), n_threads), std::int64_t(tasks.size()), [&](int thread, std::int64_t t) {
+                for (std::int64_t q = tasks[t].first; q < tasks[t].last; ++q) {
+                    const auto x = xs.data()[q];
+                    const auto blanket = part(start, members, q);
+                    std::vector<std::int64_t> known;
+                    for (std::int64_t m : blanket)
+                        if (shared_.modelled[std::size_t(m)]) known.push_back(m);
+                    const Wanted wanted{floor, part(also_start, also, q), exact};
+                    CountSource* counts = shared_.modelled[std::size_t(x)] ? &source(thread, tasks[t], q, known) : nullptr;
+                    found[q] = makers_[thread]->row(counts, int(x), blanket, prior.of(x), wanted);
+                }
             });
         }
         return joined(found);
     }
 
-    std::size_t check(const Ints& xs, const Ints& start, const Ints& members, const Ints& also_start, const Ints& also) const {
+    void check(const Ints& xs, const Ints& start, const Ints& members, const Ints& also_start, const Ints& also) const {
         const std::size_t n = xs.shape(0);
         for (std::size_t q = 0; q < n; ++q)
             if (xs.data()[q] < 0 || xs.data()[q] >= shared_.n) throw std::invalid_argument("x is not a variable");
@@ -162,7 +215,6 @@ class Evidence {  // the conditionals of a table, and workspaces for threads
         for (std::size_t q = 0; q < n; ++q)
             for (std::int64_t m : part(start, members, q))
                 if (m == xs.data()[q]) throw std::invalid_argument("x is not in its own blanket");
-        return n;
     }
 
     static Conditionals make(const Ints& levels, const Vector<const bool>& ordinal, const Ints& counts, std::int64_t n_rows, const std::string& family,
