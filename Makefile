@@ -34,7 +34,7 @@ test-slow: $(VENV)/.dev core
 #   polars 1.10: integers beyond 64 bits in text files are an error, and an empty line beside integers of 2^53
 #     makes other columns text; categories that an Enum declares are lost on the way through Arrow
 OLDEST := .venv-oldest
-OLDEST_WITHOUT := eda experiments synthetic report/test_browser.py report/test_picking.py report/test_odd_results.py \
+OLDEST_WITHOUT := eda paper synthetic report/test_browser.py report/test_picking.py report/test_odd_results.py \
   cli/test_interrupt.py cli/test_optimize.py cli/test_reproduce.py cli/test_bootstrap.py learners/test_laws.py \
   learners/test_rivals.py learners/test_checkpoint.py test_tutorial.py test_examples.py test_reference.py
 OLDEST_CANNOT := positive_only_tag or verbs_by_task or text_in_blocks_is or help_imports_nothing_heavy or usage_errors_leave_with_2 or long_integers \

@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 from ibmap.errors import RequestError
-from ibmap.experiments import Claim, Experiment, Measure, Panels, Setup, Study
-from ibmap.experiments.comparisons import versus
-from ibmap.experiments.experiment import seed_of
+from ibmap.paper import Claim, Experiment, Measure, Panels, Setup, Study
+from ibmap.paper.comparisons import versus
+from ibmap.paper.experiment import seed_of
 
 GRID = {"n": (2, 3, 5), "learner": ("slow", "fast")}
 

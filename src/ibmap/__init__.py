@@ -122,18 +122,13 @@ _HOME = {
     "write_report": "ibmap.report",
 }
 
-_PACKAGES = (
-    "datasets",
-    "eda",
-    "engines",
-    "exchange",
-    "learners",
-    "model",
-    "presets",
-    "scores",
-    "search",
-    "synthetic",
-)  # used through them: ``ibmap.datasets.load``
+_PACKAGES = {  # used through them: ``ibmap.datasets.load``
+    **{
+        name: f"ibmap.{name}"
+        for name in ("eda", "engines", "exchange", "learners", "model", "scores", "search", "synthetic")
+    },
+    **{name: f"ibmap.paper.{name}" for name in ("datasets", "presets")},
+}
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, "__version__"]
@@ -143,7 +138,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     if name in _PACKAGES:
-        return import_module(f"ibmap.{name}")
+        return import_module(_PACKAGES[name])
     raise AttributeError(f"module 'ibmap' has no attribute {name!r}")
 
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from ibmap import presets
-from ibmap.experiments import registry
+from ibmap.paper import presets, registry
 
 
 def test_describe(ibmap):

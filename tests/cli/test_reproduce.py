@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from ibmap.experiments import page, registry
-from ibmap.experiments.store import path_of, read
+from ibmap.paper import page, registry
+from ibmap.paper.store import path_of, read
 from tests.toys import EXPERIMENT, STUDY
 
 
@@ -48,7 +48,7 @@ def test_json(ibmap, toy, tmp_path):
 
 
 def test_without_matplotlib_one_line_says_how_to_get_the_figure(ibmap, toy, tmp_path, monkeypatch):
-    monkeypatch.setattr("ibmap.experiments.figures.find_spec", lambda name: None)
+    monkeypatch.setattr("ibmap.paper.figures.find_spec", lambda name: None)
     ran = ibmap("reproduce", "toy", "--quick", "--out", tmp_path)
     assert ran.code == 0
     assert ran.err == "ibmap: the figure needs matplotlib: pip install matplotlib\n"
@@ -128,7 +128,7 @@ def test_the_page(ibmap, toy, tmp_path, monkeypatch):
 SCRIPT = """
 import sys
 sys.path[:0] = {path!r}
-from ibmap.experiments import registry
+from ibmap.paper import registry
 registry._HOME["toy"] = "tests.toys:EXPERIMENT"
 from ibmap.cli import main
 if __name__ == "__main__":
@@ -163,8 +163,8 @@ def test_readings_take_no_settings(ibmap, tmp_path):
 
 
 def test_readings_write_a_ranking(ibmap, tmp_path, monkeypatch):
-    from ibmap.experiments import readings
-    from tests.experiments.test_readings import made_up
+    from ibmap.paper import readings
+    from tests.paper.test_readings import made_up
 
     monkeypatch.setattr(readings, "run_readings", lambda out, **how: made_up())
     ran = ibmap("reproduce", "--readings", "--out", tmp_path)

@@ -15,7 +15,7 @@ def describe(
     """Show the settings of a preset with the reason for each."""
     from dataclasses import asdict
 
-    from ibmap.presets import find_preset
+    from ibmap.paper.presets import find_preset
 
     preset = find_preset(name)
     if as_json:

@@ -8,7 +8,7 @@ import typer
 
 from ibmap.cli import options
 from ibmap.errors import RequestError
-from ibmap.presets import LEARNERS, TEST, find_preset
+from ibmap.paper.presets import LEARNERS, TEST, find_preset
 
 PresetName = Annotated[
     str | None,

@@ -28,7 +28,7 @@ REGISTRIES = {
     "learners": "ibmap.learners.registry:LEARNERS",
     "policies": "ibmap.data.missing:POLICIES",
     "potentials": "ibmap.synthetic.random_networks:POTENTIALS",
-    "presets": "ibmap.presets:PRESETS",
+    "presets": "ibmap.paper.presets:PRESETS",
     "prior_counts": "ibmap.independence.bayesian:PRIOR_COUNTS",
     "problems": "ibmap.eda.problems.registry:PROBLEMS",
     "queries": "ibmap.metrics:QUERIES",

@@ -14,8 +14,8 @@ from ibmap.cli.presets import PresetName
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.experiments import Experiment, Study
-    from ibmap.experiments.store import Content
+    from ibmap.paper import Experiment, Study
+    from ibmap.paper.store import Content
 
 LONG = 40  #: lines of a table that are still shown on the screen
 SHOWN = 15  #: readings of the paper, the best first
@@ -38,7 +38,7 @@ class RunOptions:
 
     def run(self, experiment: "Experiment", out: Path) -> None:
         """Run what has no row yet, with a progress bar."""
-        from ibmap.experiments.runner import reproduce
+        from ibmap.paper.runner import reproduce
 
         settings = self.settings(experiment.study)
         with screen.bar(experiment.name) as advance:
@@ -55,7 +55,7 @@ class RunOptions:
 
     def settings(self, study: "Study") -> dict[str, Any]:
         """Return what is changed of the settings: what the preset says of them, and what is given."""
-        from ibmap.presets import find_preset
+        from ibmap.paper.presets import find_preset
 
         known = find_preset(self.preset).among(study.settings) if self.preset is not None else {}
         return {**known, **settings_from(self.changes or [], study)}
@@ -87,7 +87,7 @@ def reproduce(
     elif name is None:
         raise RequestError("which experiment? ibmap reproduce --list names them")
     else:
-        from ibmap.experiments import find_experiment
+        from ibmap.paper import find_experiment
 
         experiment = find_experiment(name)
         how.run(experiment, out)
@@ -100,8 +100,8 @@ def rank_readings(name: str | None, how: RunOptions, out: Path, as_json: bool) -
         raise RequestError(
             "--readings scores all settings: leave out the name, --preset, --set, --repetitions"
         )
-    from ibmap.experiments.ranking import choices_table, ranking, ranking_csv, ranking_table
-    from ibmap.experiments.readings import run_readings
+    from ibmap.paper.ranking import choices_table, ranking, ranking_csv, ranking_table
+    from ibmap.paper.readings import run_readings
 
     rows = run_readings(out, quick=how.quick, data_dir=how.data_dir, n_jobs=how.jobs, bar=screen.bar)
     ranked = ranking(rows)
@@ -119,7 +119,7 @@ def settings_from(changes: list[str], study: "Study") -> dict[str, Any]:
 
     Examples
     --------
-    >>> from ibmap.experiments import find_experiment
+    >>> from ibmap.paper import find_experiment
     >>> settings_from(["log_odds=2", "potentials=symmetric"], find_experiment("random-hamming").study)
     {'log_odds': 2.0, 'potentials': 'symmetric'}
     """
@@ -146,7 +146,7 @@ def settings_from(changes: list[str], study: "Study") -> dict[str, Any]:
 
 def list_experiments(as_json: bool) -> None:
     """Show what there is."""
-    from ibmap.experiments import experiment_names, find_experiment
+    from ibmap.paper import experiment_names, find_experiment
 
     found = [find_experiment(name) for name in experiment_names()]
     if as_json:
@@ -175,8 +175,8 @@ def list_experiments(as_json: bool) -> None:
 
 def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
     """Write table, figure and claims, and show them."""
-    from ibmap.experiments import Results, figures, markdown
-    from ibmap.experiments.store import path_of, read
+    from ibmap.paper import Results, figures, markdown
+    from ibmap.paper.store import path_of, read
 
     content = read(path_of(out, experiment.study))
     if content is None:
@@ -202,7 +202,7 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
 
 def show(experiment: "Experiment", content: "Content", files: list[Path]) -> None:
     """Print what a run ends with."""
-    from ibmap.experiments import Results, markdown
+    from ibmap.paper import Results, markdown
 
     console, results = screen.console(), Results(content.rows)
     console.print(experiment.title, style="bold")
@@ -227,8 +227,8 @@ def write_page(page: Path, out: Path, name: str | None, as_json: bool) -> None:
     """Write the page and the folder of files beside it."""
     if name is not None:
         raise RequestError(f"--page shows everything in --out: leave {name!r} out")
-    from ibmap.experiments.figures import ADVICE, can_draw
-    from ibmap.experiments.page import make_page
+    from ibmap.paper.figures import ADVICE, can_draw
+    from ibmap.paper.page import make_page
 
     beside = page.parent / page.stem
     text, files = make_page(out, page.stem)
