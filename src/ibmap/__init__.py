@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ibmap.plots import plot_scores as plot_scores
     from ibmap.report import write_report as write_report
     from ibmap.results.comparison import Comparison as Comparison
-    from ibmap.results.explanation import Explanation as Explanation
+    from ibmap.results.explain import Explanation as Explanation
     from ibmap.results.learned import Learned as Learned
     from ibmap.results.learned import Step as Step
     from ibmap.results.result_file import read_result as read_result
@@ -82,7 +82,7 @@ _HOME = {
     "DataWarning": "ibmap.errors",
     "SearchWarning": "ibmap.errors",
     "EvidenceMAP": "ibmap.estimators",
-    "Explanation": "ibmap.results.explanation",
+    "Explanation": "ibmap.results.explain",
     "f_measure": "ibmap.metrics",
     "FMeasure": "ibmap.metrics",
     "FisherZTest": "ibmap.independence",

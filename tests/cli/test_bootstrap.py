@@ -8,7 +8,7 @@ from typer.main import get_command
 from ibmap import IBMAP, BayesianTest, Bootstrap, Graph
 from ibmap.cli.app import app
 from ibmap.cli.bootstrap import frequency_summary
-from ibmap.results.bootstrap_file import read_support
+from ibmap.results.bootstrap import read_support
 from ibmap.results.result_file import read_result
 
 

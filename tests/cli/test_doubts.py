@@ -9,8 +9,8 @@ import pytest
 from ibmap import GSMN, IBMAP, BayesianTest, EvidenceMAP, SearchWarning
 from ibmap.data import load
 from ibmap.learners import ibmap_hc
-from ibmap.results.doubts import certain_but_absent, stalled, untested
 from ibmap.results.result_file import read_result, result_of_learned, result_text
+from ibmap.results.warnings import certain_but_absent, stalled, untested
 from ibmap.synthetic import simulate_random
 from tests.reference.score import ib_score
 

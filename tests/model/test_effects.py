@@ -22,7 +22,7 @@ from ibmap.model.effect_size import (
 )
 from ibmap.model.effects import edge_effects, unknown_effects
 from ibmap.plots import plot
-from ibmap.results.explaining import explain
+from ibmap.results.explain import explain
 from ibmap.results.result_file import read_result, result_of_learned, result_text
 from ibmap.scores.coding import contrasts
 from ibmap.synthetic import simulate_random

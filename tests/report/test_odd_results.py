@@ -8,7 +8,7 @@ import pytest
 from ibmap.data import CategoricalData
 from ibmap.learners import gsmn, ibmap_hc
 from ibmap.learners.bootstrap import bootstrap
-from ibmap.results.bootstrap_file import as_support
+from ibmap.results.bootstrap import as_support
 from tests.chains import noisy_chain
 from tests.report.conftest import NASTY, result_for
 

@@ -16,7 +16,7 @@ from ibmap.engines import MemoryEngine, ThreadEngine, as_engine
 from ibmap.engines.gpu import GpuEngine
 from ibmap.engines.packing import packed_data
 from ibmap.learners import evidence_map, gsmn, ibmap_hc, mutual_information
-from ibmap.results.explaining import explain
+from ibmap.results.explain import explain
 from ibmap.results.provenance import Foreign, Provenance
 from ibmap.results.result_file import (
     as_result,

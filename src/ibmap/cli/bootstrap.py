@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ibmap.engines import Engine
-    from ibmap.results.bootstrapped import Bootstrapped
+    from ibmap.results.bootstrap import Bootstrapped
 
 FILES = ("support.csv", "averaged.json")  #: what --out writes
 NEAR_HALF = 5  #: edges with a frequency near one half that are named
@@ -72,7 +72,7 @@ def bootstrap(
     """Learn from resampled tables, and show the share of them that has each edge."""
     learner = learner.settled(test)
     learner.function()  # an unknown one is refused before the table is read
-    from ibmap.results.bootstrap_file import support_content
+    from ibmap.results.bootstrap import support_content
 
     with output_folder(output.out, FILES, output.force):
         engine, _ = table.suited_to(test.test, learner.score).read(file)
@@ -93,7 +93,7 @@ def bootstrap(
 
 def show(content: dict[str, Any], out: Path | None, top: int, about: str | None = None) -> None:
     """Print the edge frequencies."""
-    from ibmap.results.bootstrap_file import replicates
+    from ibmap.results.bootstrap import replicates
 
     console, threshold = screen.console(), content["threshold"]
     rows = [row for row in content["support"] if about is None or about in row[:2]]

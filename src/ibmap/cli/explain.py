@@ -42,7 +42,7 @@ def explain(
 ) -> None:
     """Explain an edge, or the lack of one: words first, numbers after."""
     startup.import_numba()
-    from ibmap.results.explaining import explain as explained
+    from ibmap.results.explain import explain as explained
     from ibmap.results.result_file import read_result
 
     known = read_result(result)

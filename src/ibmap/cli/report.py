@@ -36,7 +36,7 @@ def report(
     require_bokeh()
     startup.import_numba()
     from ibmap.report import write_report
-    from ibmap.results.bootstrap_file import FILE, read_support
+    from ibmap.results.bootstrap import FILE, read_support
     from ibmap.results.result_file import read_result
 
     known = read_result(result)

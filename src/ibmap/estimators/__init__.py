@@ -1,11 +1,11 @@
 """The learners as scikit-learn estimators."""
 
 from ibmap.estimators.base import StructureLearner
-from ibmap.estimators.comparing import compare
-from ibmap.estimators.deciding import GSMN, HHCMN, MutualInformation
-from ibmap.estimators.imputing import NetworkImputer
-from ibmap.estimators.resampling import Bootstrap
-from ibmap.estimators.scored import DAGHC, IBMAP, EvidenceMAP
+from ibmap.estimators.bootstrap import Bootstrap
+from ibmap.estimators.comparison import compare
+from ibmap.estimators.constraint_based import GSMN, HHCMN, MutualInformation
+from ibmap.estimators.imputer import NetworkImputer
+from ibmap.estimators.score_based import DAGHC, IBMAP, EvidenceMAP
 
 __all__ = [
     "DAGHC",

@@ -23,8 +23,7 @@ from ibmap.errors import RequestError, SearchWarning
 from ibmap.graph import Graph
 from ibmap.learners.registry import takes_numbers
 from ibmap.metrics import log_score
-from ibmap.results.explaining import explain
-from ibmap.results.explanation import Explanation
+from ibmap.results.explain import Explanation, explain
 from ibmap.results.learned import Learned
 
 

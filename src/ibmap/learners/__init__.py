@@ -9,8 +9,7 @@ from ibmap.learners.ibmap_hc import ibmap_hc
 from ibmap.learners.local_to_global import Visit
 from ibmap.learners.mutual_information import mutual_information
 from ibmap.learners.registry import LEARNERS, find_learner
-from ibmap.results.explaining import explain
-from ibmap.results.explanation import Explanation
+from ibmap.results.explain import Explanation, explain
 from ibmap.results.learned import Learned, Step
 
 __all__ = [

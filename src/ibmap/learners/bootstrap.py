@@ -14,7 +14,7 @@ from ibmap._types import Ints
 from ibmap.engines import Engine, Source, as_engine
 from ibmap.engines.memory import n_drawn
 from ibmap.errors import DataError, RequestError
-from ibmap.results.bootstrapped import Bootstrapped
+from ibmap.results.bootstrap import Bootstrapped
 from ibmap.results.learned import Learned
 
 SHARE = 0.8  #: of the rows that a replicate has

@@ -16,10 +16,10 @@ from ibmap.errors import RequestError, SearchInterrupted
 from ibmap.graph import Graph
 from ibmap.independence import IndependenceTest
 from ibmap.learners.checkpoint import Checkpoint, keeper_of
-from ibmap.results.doubts import certain_of, given_up, hardly_tested, stalled
 from ibmap.results.edges import listed_edges
 from ibmap.results.learned import Learned, Step, constant_of, learned_from
 from ibmap.results.provenance import Provenance
+from ibmap.results.warnings import certain_of, given_up, hardly_tested, stalled
 from ibmap.scores import Score
 from ibmap.search import Running, Search
 from ibmap.search.wide import WideClimbing

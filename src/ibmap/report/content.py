@@ -12,7 +12,7 @@ from ibmap._text import counted, in_seconds
 from ibmap.exchange.groups import FOUND, as_groups, strengths
 from ibmap.graph import Graph
 from ibmap.model.effects import EdgeEffects
-from ibmap.results.bootstrap_file import Support, replicates
+from ibmap.results.bootstrap import Support, replicates
 from ibmap.results.result_file import NEAR_MISSES, Result
 
 DRAWN = 300  #: variables beyond which only the heat map is shown

@@ -11,7 +11,7 @@ from ibmap._files import refuse_existing, write_whole
 from ibmap._text import counted
 from ibmap.errors import RequestError
 from ibmap.report.content import header, page_content
-from ibmap.results.bootstrap_file import Support, as_support
+from ibmap.results.bootstrap import Support, as_support
 from ibmap.results.result_file import Result, as_result
 
 STYLES = ("palette.css", "controls.css", "tables.css", "page.css", "screens.css")

@@ -1,9 +1,8 @@
 """After learning: the network, its edges, why they are there, and the files that hold them."""
 
-from ibmap.results.bootstrapped import Bootstrapped
+from ibmap.results.bootstrap import Bootstrapped
 from ibmap.results.edges import EdgeTable, edge_table
-from ibmap.results.explaining import explain
-from ibmap.results.explanation import Explanation, View
+from ibmap.results.explain import Explanation, View, explain
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign, Provenance
 from ibmap.results.result_file import Result, read_result

@@ -16,9 +16,9 @@ from ibmap.drawing.svg import ACCENT, UNSIGNED, WRONG, Line, network_svg, width_
 from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
 from ibmap.model.effects import Effects, effects_in
-from ibmap.results.doubts import more_cells_than_rows, untested
 from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
+from ibmap.results.warnings import more_cells_than_rows, untested
 from ibmap.search import climb, state
 
 STRONGEST = 8  #: edges that a notebook shows

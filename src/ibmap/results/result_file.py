@@ -22,8 +22,7 @@ from ibmap.exchange.network import POSTERIORS, Network, as_network
 from ibmap.graph import Graph
 from ibmap.model.effects import effects_of
 from ibmap.results.edges import EdgeTable
-from ibmap.results.explaining import contingency
-from ibmap.results.explanation import LEVELS
+from ibmap.results.explain import LEVELS, contingency
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 

@@ -9,10 +9,10 @@ from ibmap._random import RandomState
 from ibmap.engines import Engine
 from ibmap.errors import RequestError
 from ibmap.estimators.base import StructureLearner
-from ibmap.estimators.scored import EvidenceMAP
+from ibmap.estimators.score_based import EvidenceMAP
 from ibmap.graph import Graph
 from ibmap.learners.bootstrap import SHARE, bootstrap
-from ibmap.results.bootstrapped import Bootstrapped
+from ibmap.results.bootstrap import Bootstrapped
 from ibmap.results.learned import Learned
 
 

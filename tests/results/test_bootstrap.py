@@ -9,7 +9,7 @@ from ibmap import IBMAP, BayesianTest, Graph
 from ibmap.errors import DataError, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.learners.bootstrap import bootstrap
-from ibmap.results.bootstrap_file import read_support, support_content
+from ibmap.results.bootstrap import read_support, support_content
 from ibmap.results.result_file import read_result, result_of_learned, result_text
 from tests.chains import noisy_chain
 
