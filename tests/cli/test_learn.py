@@ -10,7 +10,6 @@ from ibmap import BayesianTest, Graph
 from ibmap._files import claimed
 from ibmap._text import probability
 from ibmap.cli import screen
-from ibmap.cli.compiling import CompileClock
 from ibmap.cli.learn import FILES
 from ibmap.data import load
 from ibmap.learners import Step, Visit, evidence_map, ibmap_hc
@@ -138,24 +137,6 @@ def test_version(ibmap):
     assert (ran.code, ran.out) == (0, "ibmap 0.1.0\n")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["learn", "--help"], ["test", "--help"], ["demo", "--help"]]
-)
-def test_help_imports_nothing_heavy(arguments):
-    code = (
-        "import sys; from ibmap.cli.app import app\n"
-        "try: app(sys.argv[1:], prog_name='ibmap')\n"
-        "except SystemExit as left: assert not left.code\n"
-        "heavy = {'numpy', 'numba', 'polars', 'pandas', 'scipy', 'sklearn', 'networkx', 'rich'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Usage: ibmap" in done.stdout
-
-
 def test_learn_imports_neither_scikit_learn_nor_pandas_nor_linear_algebra(survey):
     code = (
         "import sys; from ibmap.cli.app import app\n"
@@ -232,7 +213,7 @@ def test_options_that_a_learner_lacks_are_refused_by_name(refused, survey, argum
 
 
 def test_the_line_that_moves_tells_ascents_or_variables():
-    line = screen._Line(CompileClock())
+    line = screen._Line()
     assert "scoring all pairs" in line.__rich__()
     line(Step(1, "a", "b", True, 2.0, -3.0))
     assert line.__rich__().startswith("learning: 1 ascent, 1 edge, score -3.000, ")

@@ -15,9 +15,7 @@ def main() -> None:
     """Run ``ibmap``; everything else is imported in here, so that Ctrl-C is answered from the start."""
     try:
         from ibmap.cli.interrupts import answered, leave
-        from ibmap.cli.startup import start_fast
 
-        start_fast()
         _mend_streams()
         with answered():
             try:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.errors import RequestError
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What ibmap fit wrote, or its folder.")]
@@ -20,7 +20,6 @@ def ask(
     as_json: options.Json = False,
 ) -> None:
     """Ask a model one question; the answer says whether it is exact."""
-    startup.import_numba()
     from ibmap.model import read_model
 
     network = read_model(model)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import output, screen, startup
+from ibmap.cli import output, screen
 from ibmap.cli.learn import FILES, PAGE, graph_text, result_files, where_to_look
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the result files go.")] = Path("demo"),
 ) -> None:
     """Learn a network of real data, then one whose truth is known."""
-    startup.import_numba()
     from ibmap.results.result_file import result_of_learned
 
     with output.output_folder(out, FILES):

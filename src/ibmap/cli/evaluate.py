@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.convert import read_network
 from ibmap.errors import RequestError
 
@@ -51,7 +51,6 @@ def evaluate(
     if truth is not None:
         result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
     if data is not None:
-        startup.import_numba()
         unseen, _ = as_learned(table, graph, learned).suited_to(test.test).read(data)
         found = on_unseen_rows(learned, unseen, test.make(unseen.schema), queries, seed)
         result |= {"data": str(data), **found}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.table_options import load_as
 from ibmap.errors import DataError, DataWarning, RequestError
 
@@ -41,7 +41,6 @@ def explain(
     as_json: options.Json = False,
 ) -> None:
     """Explain an edge, or the lack of one: words first, numbers after."""
-    startup.import_numba()
     from ibmap.results.explain import explain as explained
     from ibmap.results.result_file import read_result
 

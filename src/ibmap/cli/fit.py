@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.convert import read_network
 from ibmap.cli.explain import HOW
 from ibmap.errors import ContinuousError, DataError, RequestError
@@ -46,7 +46,6 @@ def fit(
         raise RequestError("a network that is no folder has no place for the model: pass --out MODEL")
     refuse_existing(target, overwrite=force)
     network = read_network(result)
-    startup.import_numba()
     from ibmap.model import MarkovNetwork, write_model
 
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.ask import Model
 from ibmap.cli.tables import Out, check_target, write_table
 
@@ -26,7 +26,6 @@ def impute(
 ) -> None:
     """Fill missing values with the most probable level, given the rest of the row."""
     check_target(out, force)
-    startup.import_numba()
     from ibmap.data.files import open_file
     from ibmap.model import read_model
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.interrupts import advise
 from ibmap.errors import RequestError
 
@@ -68,7 +68,6 @@ def optimize(
     as_json: options.Json = False,
 ) -> None:
     """Look for the best bit string, and show how far the run came."""
-    startup.import_numba()
     from ibmap.eda import Stop, make_problem, maximize
 
     task = make_problem(problem, bits, random_state=seed, **problem_options(changes or []))

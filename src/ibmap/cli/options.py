@@ -14,7 +14,6 @@ import typer
 
 from ibmap._text import listed
 from ibmap.cli.knowledge import Knowledge, read_graph, read_knowledge
-from ibmap.cli.startup import import_numba
 from ibmap.cli.table_options import EngineName as EngineName
 from ibmap.cli.table_options import ReadingOptions as ReadingOptions
 from ibmap.cli.table_options import TableOptions as TableOptions
@@ -105,7 +104,6 @@ class TestOptions:
         >>> TestOptions(prior_counts="0.5").make(load({"a": [0, 1], "b": [1, 0]}).schema).name
         'bayesian(prior_counts=0.5)'
         """
-        import_numba()
         from ibmap.independence.registry import TESTS, as_test
 
         as_test(self.test)  # raises if there is no such test
@@ -191,7 +189,6 @@ class SearchOptions:
 
     def function(self) -> Callable[..., "Learned"]:
         """Return the learner itself: a function of a table and options."""
-        import_numba()
         from ibmap.learners.registry import find_learner
 
         return find_learner(self.learner)
@@ -235,7 +232,6 @@ class LearnerOptions(SearchOptions):
         """
         usual = USUAL
         if self.learner is None and test.test is not None:
-            import_numba()
             from ibmap.independence.registry import as_test
 
             asked = as_test(test.test)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ibmap.cli import options, screen
-from ibmap.cli.startup import import_numba
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -33,14 +32,12 @@ def pack(
     if check:
         if out is not None or force or table != options.ReadingOptions():
             raise RequestError("--check takes a packed FILE, and nothing else")
-        import_numba()
         screen.tell(f"{file} is as it was packed: {_size(check_packed(file), file)}")
         return
     if out is None:
         raise RequestError("say where the packed table goes: ibmap pack FILE OUT")
     refuse_existing(out, overwrite=force)
     _refuse_source(file, out)
-    import_numba()
     from ibmap.engines.packing import packed_data
 
     read = table.load(file)[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.convert import GroupsOption, read_network
 from ibmap.errors import RequestError
 
@@ -119,7 +119,6 @@ def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", 
 
 def score_picture(source: Path) -> tuple["Axes", dict[str, Any]]:
     """Draw the score over the ascents of a result."""
-    startup.import_numba()
     from ibmap.plots import plot_scores
     from ibmap.results.result_file import read_result
 

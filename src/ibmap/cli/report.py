@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.convert import GroupsOption
 
 
@@ -34,7 +34,6 @@ def report(
     target = out or folder / "report.html"
     refuse_existing(target, overwrite=force)
     require_bokeh()
-    startup.import_numba()
     from ibmap.report import write_report
     from ibmap.results.bootstrap import FILE, read_support
     from ibmap.results.result_file import read_result

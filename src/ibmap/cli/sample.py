@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.ask import Model
 from ibmap.cli.tables import Out, check_target, write_table
 
@@ -21,7 +21,6 @@ def sample(
 ) -> None:
     """Draw rows: exactly where the network allows it, otherwise by Gibbs sampling."""
     check_target(out, force)
-    startup.import_numba()
     from ibmap.model import read_model
     from ibmap.model.coding import labelled
 

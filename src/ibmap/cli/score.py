@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ibmap.cli import options, screen, startup
+from ibmap.cli import options, screen
 from ibmap.cli.ask import Model
 from ibmap.cli.impute import Unseen
 from ibmap.cli.tables import Out, check_target, write_table
@@ -25,7 +25,6 @@ def score(
 ) -> None:
     """Score every row of a table."""
     check_target(out, force)
-    startup.import_numba()
     import polars as pl
 
     from ibmap.data.files import open_file

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ibmap.cli.compiling import CompileClock
     from ibmap.learners import Learned, Step, Visit
 
 NEAR_MISSES = 3  #: pairs without an edge that are shown below the edges
@@ -200,14 +199,9 @@ def progress() -> Iterator[Any]:
         return
     from rich.live import Live
 
-    from ibmap.cli.compiling import NOTABLE, compile_clock
-
-    with compile_clock() as clock:
-        line = _Line(clock)
-        with Live(line, console=console(stderr=True), transient=True, refresh_per_second=8):
-            yield line
-    if clock.seconds > NOTABLE:
-        console(stderr=True).print(f"compiled, once on this machine: {clock}", style="dim")
+    line = _Line()
+    with Live(line, console=console(stderr=True), transient=True, refresh_per_second=8):
+        yield line
 
 
 @contextmanager
@@ -246,8 +240,8 @@ class _Bare:
 class _Line:
     """The line itself: it draws what it knows when it is asked to."""
 
-    def __init__(self, clock: "CompileClock") -> None:
-        self._began, self._clock = perf_counter(), clock
+    def __init__(self) -> None:
+        self._began = perf_counter()
         self._edges: int | None = None  # unknown if the search goes on from a checkpoint
         self._last: Step | Visit | None = None
 
@@ -262,8 +256,6 @@ class _Line:
 
     def __rich__(self) -> str:
         seconds = perf_counter() - self._began
-        if self._clock.is_running and self._clock.seconds > 0.5:
-            return f"compiling, once on this machine (about half a minute): {self._clock}"
         if self._last is not None and hasattr(self._last, "neighbours"):
             return f"learning: {counted(self._last.n, 'variable')} visited, {seconds:.0f} s"
         if self._last is not None:

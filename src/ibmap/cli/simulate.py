@@ -11,7 +11,7 @@ import typer
 
 from ibmap import __version__
 from ibmap._text import either, in_seconds
-from ibmap.cli import options, output, screen, startup
+from ibmap.cli import options, output, screen
 from ibmap.cli.groups import Verb, expanded
 from ibmap.cli.presets import PresetName, for_worlds
 from ibmap.errors import RequestError
@@ -106,7 +106,6 @@ def _simulate(kind: str, draw: Callable[[], tuple["World", dict[str, Any]]], opt
     """Draw a world, write it, and print what it is."""
     if options.form not in FORMATS:
         raise RequestError(f"--format must be {either(FORMATS)}, not {options.form!r}")
-    startup.import_numba()
     out, name = options.out, f"data.{options.form}"
     with output.output_folder(out, (TRUTH, name), options.force):
         began = perf_counter()

@@ -12,7 +12,6 @@ import typer
 from ibmap._text import counted, listing, one_of
 from ibmap.cli import screen
 from ibmap.cli.endings import at_end
-from ibmap.cli.startup import import_numba
 from ibmap.cli.variable_lists import variables
 from ibmap.errors import ContinuousError, RequestError
 
@@ -114,7 +113,6 @@ class ReadingOptions:
         """Return the same, for a test and a score: those of numbers take columns as they are."""
         if self.columns is not None or (test is None and score is None):
             return self
-        import_numba()
         from ibmap.learners.registry import takes_numbers
 
         return replace(self, columns="values") if takes_numbers(test, score) else self
@@ -192,7 +190,6 @@ class TableOptions(ReadingOptions):
         """Have the workers of a cluster read the table; it is forgotten when the verb ends."""
         if self.columns not in (None, "categories"):
             raise RequestError("the engine dask counts categories: leave out --columns, or --engine")
-        import_numba()
         from ibmap.data.pieces import pieces_of
         from ibmap.engines.dask import DaskEngine
 
@@ -211,7 +208,6 @@ class TableOptions(ReadingOptions):
 
     def counting(self, data: "CategoricalData | NumericData") -> "Engine":
         """Return the engine that was chosen, with a table behind it."""
-        import_numba()
         from ibmap.engines import as_engine
 
         return as_engine(data, self.engine)
