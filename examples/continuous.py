@@ -25,7 +25,7 @@ def main() -> None:
     table = farm()
     if sys.argv[1:]:
         table.write_csv(sys.argv[1])
-    net = EvidenceMAP(score="gaussian").fit(table)
+    net = EvidenceMAP(criterion="gaussian").fit(table)
     print("edges:", net.graph_.edges)  # given the yield, soil and rain are associated: both explain it
     print(net.learned_.with_effects(net.engine_).effects.in_short(0))
     print(net.explain("soil", "price"))

@@ -29,7 +29,7 @@ def main() -> None:
         CategoricalData(codes, whole.names, whole.levels) for codes in np.array_split(whole.codes, 3, axis=1)
     ]
     engine = Partitions(whole.schema, parts)
-    for options in ({}, {"score": "saturated", "search": "rounds"}):
+    for options in ({}, {"criterion": "saturated", "search": "rounds"}):
         here, there = IBMAP(**options).fit(whole), IBMAP(**options).fit(engine)
         print(f"{there.learned_.learner}: {there.graph_.edges}")
         print("the same network as in memory:", here.graph_ == there.graph_)

@@ -51,7 +51,7 @@ def likelihood(counts: np.ndarray) -> float:
 
 def main() -> None:
     world = simulate_random(8, 2, n_rows=2000, potentials="symmetric", random_state=3)
-    net = IBMAP(score=BIC(), search="rounds").fit(world.data)
+    net = IBMAP(criterion=BIC(), search="rounds").fit(world.data)
     print("exactly the truth:", net.graph_ == world.graph)
 
 

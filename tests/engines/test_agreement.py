@@ -97,7 +97,7 @@ def test_every_learner(engine: Any, table: str, learner: str) -> None:
 @pytest.mark.parametrize("engine", OTHERS)
 @pytest.mark.parametrize(
     "learner",
-    [IBMAP(), IBMAP(score="saturated", search="rounds"), GSMN(), HHCMN(), MutualInformation(), DAGHC()],
+    [IBMAP(), IBMAP(criterion="saturated", search="rounds"), GSMN(), HHCMN(), MutualInformation(), DAGHC()],
 )
 def test_estimators_explain_and_bootstrap(engine: Any, learner: Any) -> None:
     data = TABLES["levels"]

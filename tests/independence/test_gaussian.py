@@ -200,7 +200,7 @@ def test_evidence_map_finds_a_chain_and_learns_its_prior() -> None:
 def test_estimators_take_frames_of_numbers() -> None:
     data, truth = sparse_gaussian(6, 1500)
     frame = pl.DataFrame(dict(zip(data.names, data.values, strict=True)))
-    for net in (IBMAP("gaussian"), GSMN(FisherZTest(alpha=1e-4)), EvidenceMAP(score="gaussian")):
+    for net in (IBMAP("gaussian"), GSMN(FisherZTest(alpha=1e-4)), EvidenceMAP(criterion="gaussian")):
         assert net.fit(frame).graph_ == truth
         assert net.feature_names_in_.tolist() == list(data.names)
     assert EvidenceMAP().fit(data).graph_ == truth

@@ -334,7 +334,7 @@ def test_an_explanation_adds_an_arc_where_it_makes_no_cycle() -> None:
         ({"tabu": True}, "tabu must be"),
         ({"shakes": -1}, "shakes must be 0 or more"),
         ({"max_parents": 1.5}, "max_parents must be 0 or more, a whole number, or None"),
-        ({"score": "ib"}, "score must be 'bic' or 'bdeu'"),
+        ({"criterion": "ib"}, "score must be 'bic' or 'bdeu'"),
         ({"equivalent_sample_size": 3}, "belongs to the score 'bdeu'"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"required": [("a", "a")]}, "two different variables"),

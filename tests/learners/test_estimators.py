@@ -31,7 +31,7 @@ def test_scikit_learn_finds_nothing_to_object_to(estimator: IBMAP | DAGHC, check
 def test_clone_and_params() -> None:
     options = {
         "test": BayesianTest(prior=0.4),
-        "score": "ib",
+        "criterion": "ib",
         "search": "climb",
         "patience": 2,
         "start": Graph("ab"),
@@ -54,6 +54,14 @@ def test_clone_and_params() -> None:
     assert copy.patience == 2
     assert copy.start == Graph("ab")
     assert not hasattr(clone(IBMAP().fit(CODES.T)), "learned_")
+
+
+def test_the_old_name_of_the_criterion_warns() -> None:
+    with pytest.warns(FutureWarning, match="criterion="):
+        net = IBMAP(score="saturated")
+    assert net.criterion == "saturated"
+    assert "score" not in net.get_params()
+    assert callable(net.score)
 
 
 def test_constructors_store_and_check_nothing() -> None:

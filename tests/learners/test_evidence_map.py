@@ -207,8 +207,8 @@ def test_a_criterion_of_ones_own_is_taken() -> None:
     from examples.own_score import BIC
 
     world = simulate_random(8, 2, n_rows=2000, potentials="symmetric", random_state=3)
-    learned = EvidenceMAP(score=BIC()).fit(world.data).learned_
+    learned = EvidenceMAP(criterion=BIC()).fit(world.data).learned_
     assert learned.graph == world.graph
     assert learned.rivals is not None
     with pytest.raises(RequestError, match="a prior of its own"):
-        EvidenceMAP(score=BIC(), expected_neighbours=2.0).fit(world.data)
+        EvidenceMAP(criterion=BIC(), expected_neighbours=2.0).fit(world.data)

@@ -104,7 +104,7 @@ def test_pairs_of_a_round_have_no_common_end() -> None:
 @pytest.mark.parametrize(("score", "search"), COMBINATIONS)
 def test_required_and_forbidden_edges_are_kept(score: str, search: str) -> None:
     data = chain_of(score, 6, 300)
-    net = IBMAP(score=score, search=search, required=[("v0", "v4")], forbidden=[("v0", "v1")]).fit(data)
+    net = IBMAP(criterion=score, search=search, required=[("v0", "v4")], forbidden=[("v0", "v1")]).fit(data)
     assert net.graph_.has_edge("v0", "v4")
     assert not net.graph_.has_edge("v0", "v1")
     assert net.graph_.has_edge("v1", "v2")
@@ -150,7 +150,7 @@ def test_permuting_columns_permutes_the_graph(score: str, search: str) -> None:
     order = np.random.default_rng(0).permutation(7)
     values = data.values if isinstance(data, NumericData) else data.codes
     columns = {data.names[i]: values[i] for i in order}
-    one, other = (IBMAP(score=score, search=search).fit(table) for table in (data, columns))
+    one, other = (IBMAP(criterion=score, search=search).fit(table) for table in (data, columns))
     assert one.graph_ == other.graph_
 
 

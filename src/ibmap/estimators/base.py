@@ -1,11 +1,11 @@
 """What all estimators share: constructors store, ``fit`` calls a pure function and assigns."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 from os import PathLike
 from pathlib import Path
-from types import MethodType
 from typing import Any, Self
 
 import numpy as np
@@ -27,37 +27,21 @@ from ibmap.results.explain import Explanation, explain
 from ibmap.results.learned import Learned
 
 
-class ScoreMethod:
-    """``net.score(X)``, which scikit-learn calls, though ``score`` may be an option of the constructor, too.
+def takes_old_name(init: Callable[..., None]) -> Callable[..., None]:
+    """Let a constructor take ``score=``, which is called ``criterion=`` now, with a warning."""
 
-    What the constructor was given stays where it is; ``get_params`` tells it.
-    """
+    @wraps(init)
+    def constructor(self: Any, *given: Any, **options: Any) -> None:
+        if "score" in options:
+            warnings.warn(
+                "score= is called criterion= now; the old name goes in the next version",
+                FutureWarning,
+                stacklevel=2,
+            )
+            options["criterion"] = options.pop("score")
+        init(self, *given, **options)
 
-    def __get__(self, net: Any, owner: type | None = None) -> Any:
-        return self if net is None else MethodType(_score, net)
-
-    def __set__(self, net: Any, option: object) -> None:
-        vars(net)["score"] = option
-
-
-def _score(net: "StructureLearner", X: Any, y: Any = None) -> float:
-    """Return how well the neighbours of each variable predict it in unseen rows; larger is better.
-
-    The mean log probability of a value given the rest of its row (:func:`ibmap.log_score`), so that
-    ``cross_val_score`` and ``GridSearchCV`` can compare learners and options.
-
-    Parameters
-    ----------
-    X : frame, array, path, CategoricalData or Engine
-        Rows that were not learned from. Columns that were cut are cut at the same edges.
-    y : None
-        Ignored; there is no target.
-    """
-    columns = np.shape(X)[1:] if isinstance(X, np.ndarray) else ()
-    if columns not in ((), (net.n_features_in_,)):
-        expected = f"{type(net).__name__} is expecting {net.n_features_in_} features as input"
-        raise RequestError(f"X has {columns[0]} features, but {expected}")
-    return log_score(net.graph_, net._engine(X, net.bin_edges_ or net.bins))
+    return constructor
 
 
 def with_weights(X: Any, weights: Any) -> Any:
@@ -133,12 +117,24 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         return self
 
-    score = ScoreMethod()
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return how well the neighbours of each variable predict it in unseen rows; larger is better.
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the options of the constructor."""
-        options: dict[str, Any] = super().get_params(deep)
-        return options | {name: vars(self)[name] for name in ("score",) if name in options}
+        The mean log probability of a value given the rest of its row (:func:`ibmap.log_score`), so that
+        ``cross_val_score`` and ``GridSearchCV`` can compare learners and options.
+
+        Parameters
+        ----------
+        X : frame, array, path, CategoricalData or Engine
+            Rows that were not learned from. Columns that were cut are cut at the same edges.
+        y : None
+            Ignored; there is no target.
+        """
+        columns = np.shape(X)[1:] if isinstance(X, np.ndarray) else ()
+        if columns not in ((), (self.n_features_in_,)):
+            expected = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
+            raise RequestError(f"X has {columns[0]} features, but {expected}")
+        return log_score(self.graph_, self._engine(X, self.bin_edges_ or self.bins))
 
     def _engine(self, X: Any, bins: Any) -> Engine:
         """Return who counts: X itself, if it is an engine, or one made of the table."""
@@ -148,8 +144,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             path = getattr(self.engine, "path", None)  # an engine that has read a folder itself
             if path is not None and Path(X).absolute() == path.absolute():
                 return as_engine(self.engine)
-        score = vars(self).get("score")
-        if not isinstance(X, NumericData) and not takes_numbers(getattr(self, "test", None), score):
+        judges = getattr(self, "test", None), getattr(self, "criterion", None)
+        if not isinstance(X, NumericData) and not takes_numbers(*judges):
             return as_engine(
                 load(X, missing=self.missing, discretize=self.discretize, bins=bins), self.engine
             )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap.engines import Engine
-from ibmap.estimators.base import StructureLearner
+from ibmap.estimators.base import StructureLearner, takes_old_name
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.dag_hc import dag_hc
@@ -52,7 +52,7 @@ class IBMAP(ScoredLearner):
     test : IndependenceTest, str, callable or None
         Where posteriors come from; None is :class:`BayesianTest` with its defaults. "gaussian"
         (:class:`GaussianTest`) takes columns of numbers as they are, and mixed tables by ranks.
-    score : Score, str or None
+    criterion : Score, str or None
         What is raised: "ib", the paper's score (None is the same), or the log evidence of conditionals:
         "pairwise", "saturated" (the marginal pseudo-likelihood), "adaptive", or "gaussian", of numbers.
     search : Search, str or None
@@ -107,11 +107,12 @@ class IBMAP(ScoredLearner):
     ('smoke',)
     """
 
+    @takes_old_name
     def __init__(
         self,
         test: Any = None,
         *,
-        score: Any = None,
+        criterion: Any = None,
         search: Any = None,
         patience: int = 0,
         start: Graph | None = None,
@@ -127,7 +128,7 @@ class IBMAP(ScoredLearner):
         checkpoint: Checkpoint | str | PathLike[str] | None = None,
     ) -> None:
         self.test = test
-        self.score = score
+        self.criterion = criterion
         self.search = search
         self.patience = patience
         self.start = start
@@ -146,7 +147,7 @@ class IBMAP(ScoredLearner):
         return ibmap_hc(
             engine,
             self.test,
-            score=vars(self)["score"],
+            score=self.criterion,
             search=self.search,
             patience=self.patience,
             start=self.start,
@@ -169,7 +170,7 @@ class EvidenceMAP(ScoredLearner):
 
     Parameters
     ----------
-    score : FamilyScore, str or None
+    criterion : FamilyScore, str or None
         Whose evidence is raised: "adaptive" (None is the same), "pairwise" or "saturated"; "gaussian" takes
         columns of numbers as they are, and raises that of linear regressions.
     search : Search, str or None
@@ -205,10 +206,11 @@ class EvidenceMAP(ScoredLearner):
     ('smoke',)
     """
 
+    @takes_old_name
     def __init__(
         self,
         *,
-        score: Any = None,
+        criterion: Any = None,
         search: Any = None,
         view: str | None = None,
         expected_neighbours: float | None = None,
@@ -224,7 +226,7 @@ class EvidenceMAP(ScoredLearner):
         callback: Callable[[Step], object] | None = None,
         checkpoint: Checkpoint | str | PathLike[str] | None = None,
     ) -> None:
-        self.score = score
+        self.criterion = criterion
         self.search = search
         self.view = view
         self.expected_neighbours = expected_neighbours
@@ -243,7 +245,7 @@ class EvidenceMAP(ScoredLearner):
     def _learn(self, engine: Engine) -> Learned:
         return evidence_map(
             engine,
-            score=vars(self)["score"],
+            score=self.criterion,
             search=self.search,
             view=self.view,
             expected_neighbours=self.expected_neighbours,
@@ -262,7 +264,7 @@ class DAGHC(ScoredLearner):
 
     Parameters
     ----------
-    score : {"bic", "bdeu"} or None
+    criterion : {"bic", "bdeu"} or None
         What is raised: the Bayesian information criterion (None is the same), or the marginal likelihood.
     equivalent_sample_size : float
         Of BDeu: what its prior counts add up to.
@@ -313,10 +315,11 @@ class DAGHC(ScoredLearner):
     ('dust', 'cough')
     """
 
+    @takes_old_name
     def __init__(
         self,
         *,
-        score: str | None = None,
+        criterion: str | None = None,
         equivalent_sample_size: float = 1.0,
         expected_neighbours: float | None = None,
         max_parents: int | None = None,
@@ -331,7 +334,7 @@ class DAGHC(ScoredLearner):
         n_jobs: int | None = None,
         callback: Callable[[Step], object] | None = None,
     ) -> None:
-        self.score = score
+        self.criterion = criterion
         self.equivalent_sample_size = equivalent_sample_size
         self.expected_neighbours = expected_neighbours
         self.max_parents = max_parents
@@ -349,7 +352,7 @@ class DAGHC(ScoredLearner):
     def _learn(self, engine: Engine) -> Learned:
         return dag_hc(
             engine,
-            score="bic" if vars(self)["score"] is None else vars(self)["score"],
+            score="bic" if self.criterion is None else self.criterion,
             equivalent_sample_size=self.equivalent_sample_size,
             expected_neighbours=self.expected_neighbours,
             max_parents=self.max_parents,
