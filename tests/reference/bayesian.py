@@ -1,4 +1,4 @@
-"""The Bayesian test of conditional independence (SPEC section 1), one slice at a time.
+"""The Bayesian test of conditional independence (Margaritis and Bromberg 2009), one slice at a time.
 
 All sums are `math.fsum`, which rounds once: the answer does not depend on the order of the rows, on the
 names of the levels, or on which variable is called X.

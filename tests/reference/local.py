@@ -1,4 +1,4 @@
-"""The paper's rivals as pseudo-code: one test at a time, every answer from the slow test (SPEC section 3)."""
+"""The paper's rivals as pseudo-code: one test at a time, every answer from the slow test."""
 
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Log-linear conditionals by the book: dense matrices, one row of the table after the other (SPEC 7)."""
+"""Log-linear conditionals by the book: dense matrices, one row of the table after the other."""
 
 from collections.abc import Sequence
 

@@ -8,7 +8,7 @@ from tests.reference.slices import Codes
 
 
 def family(codes: Codes, rows: Sequence[int], x: int, blanket: Sequence[int], levels: int, a: float) -> float:
-    """s_x(B) over some rows (SPEC section 7, saturated family)."""
+    """s_x(B) over some rows: a Dirichlet-multinomial for every configuration."""
     counts: dict[tuple[int, ...], Counter[int]] = {}
     for r in rows:
         key = tuple(int(codes[v][r]) for v in blanket)

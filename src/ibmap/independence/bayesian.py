@@ -1,4 +1,4 @@
-"""The Bayesian test of conditional independence (SPEC section 1): options in, log posteriors out."""
+"""The Bayesian test of conditional independence (Margaritis and Bromberg 2009): log posteriors."""
 
 from copy import copy
 from functools import cached_property

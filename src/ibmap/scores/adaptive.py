@@ -1,4 +1,4 @@
-"""Adaptive conditionals: node by node, the data choose between pairwise and saturated (SPEC section 7)."""
+"""Adaptive conditionals: node by node, the data choose between pairwise and saturated."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The BJP score (Schlüter et al. 2018; SPEC section 7): each pair is asserted once, by its smaller blanket.
+"""The BJP score (Schlüter et al. 2018): each pair is asserted once, by its smaller blanket.
 
 The IB-score adds up what both ends of a pair assert, as if one did not follow from the other. Here variables
 are ordered by the size of their blankets, ties by index, and only the assertion of the earlier one counts:

@@ -1,4 +1,4 @@
-"""Pairwise conditionals: x given its blanket is log-linear, one block of effects per neighbour (SPEC 7)."""
+"""Pairwise conditionals: x given its blanket is log-linear, one block of effects per neighbour."""
 
 from typing import Any
 

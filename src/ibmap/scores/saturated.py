@@ -1,4 +1,4 @@
-"""Saturated conditionals: the marginal pseudo-likelihood, MPL (Pensar et al. 2017; SPEC section 7)."""
+"""Saturated conditionals: a Dirichlet-multinomial for every configuration (MPL, Pensar et al. 2017)."""
 
 from typing import Any
 
