@@ -97,13 +97,13 @@ def test_engines_agree(engine: Any) -> None:
 def test_the_score_of_a_directed_view_has_its_prior() -> None:
     learned = evidence_map(DATA)
     by: Any = learned.provenance.score
-    score = directed_score("bdeu", MemoryEngine(DATA), 1.0)
-    score.prior_odds = arc_odds(score.n, by.expected_neighbours, by.prior)
+    odds = arc_odds(len(DATA.names), by.expected_neighbours, by.prior)
+    score = directed_score("bdeu", MemoryEngine(DATA), 1.0, odds)
     arcs = arcs_of(learned)
     assert learned.score == pytest.approx(score.total([np.flatnonzero(row) for row in arcs]), rel=1e-9)
     plain = directed_score("bdeu", MemoryEngine(DATA), 1.0)
     assert score.row(2, np.array([0])) == pytest.approx(
-        plain.row(2, np.array([0])) + score.prior_odds[0, 0] * (np.arange(16) != 2)
+        plain.row(2, np.array([0])) + odds[0, 0] * (np.arange(16) != 2)
     )
 
 

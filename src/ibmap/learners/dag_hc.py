@@ -68,9 +68,8 @@ def dag_hc(
     check_options(max_parents, tabu, shakes)
     n_threads(n_jobs)
     counting = as_engine(data, engine)
-    families = directed_score(score, counting, equivalent_sample_size)
-    if expected_neighbours is not None:
-        families.prior_odds = arc_odds(families.n, expected_neighbours)
+    odds = None if expected_neighbours is None else arc_odds(counting.schema.n_variables, expected_neighbours)
+    families = directed_score(score, counting, equivalent_sample_size, odds)
     _, must, must_not = constraints(counting.schema, None, required or (), forbidden or ())
     said = {
         "score": score,

@@ -40,7 +40,7 @@ def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Lear
 
     def worth(arcs: Bools) -> float:
         logs = directed_left_out(engine, arcs, SIZE)
-        return float(logs.sum() / 2 + (families.prior_odds * arcs).sum())
+        return float(logs.sum() / 2 + (families.model.log_odds * arcs).sum())
 
     def hopeful(arcs: Bools) -> bool:
         return worth(arcs) >= undirected - HOPELESS * abs(undirected)
