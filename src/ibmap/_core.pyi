@@ -141,9 +141,19 @@ class Dag:
     """
 
     mark: int  #: of the structure: two with the same arcs have the same
-    def __init__(self, required: Bools, forbidden: Bools, max_parents: int, tolerance: float) -> None: ...
-    def put(self, xs: Ints, start: Ints, y: SmallInts, t: Floats) -> None:
-        """Take rows: what each y gains as a parent of x."""
+    def __init__(
+        self,
+        required: Bools,
+        forbidden: Bools,
+        max_parents: int,
+        tolerance: float,
+        most_kept: int,  # numbers of rows, for families that come back
+    ) -> None: ...
+    def put(self, xs: Ints, start: Ints, y: SmallInts, t: Floats, keeps: bool = True) -> None:
+        """Take rows: what each y gains as a parent of x; they are kept for these parents."""
+
+    def look_up(self, x: int) -> bool:
+        """Put the row that is kept for the parents of x, if there is one."""
 
     def move(self, kind: int, x: int, y: int) -> None:
         """Change the structure; the rows of the children that it touches are to be put again."""

@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <unordered_set>
 
@@ -52,9 +53,10 @@ class Dag {
     const double tolerance;  // gains that differ by less may come from rounding
 
     // required, forbidden: pairs. An arc between the first may be reversed but not deleted; the second get neither an arc nor a common child.
-    Dag(Table2<const bool> required, Table2<const bool> forbidden, std::int64_t max_parents, double tolerance)
-        : n(int(required.shape(0))), tolerance(tolerance), max_parents_(max_parents), parents_(n), ancestors_(n), descendants_(n), required_(n),
-          forbidden_(n), blocked_(n), evidence_(n, n), bound_(n), stale_(n, 1) {
+    // So many numbers of rows are kept, for families that come back.
+    Dag(Table2<const bool> required, Table2<const bool> forbidden, std::int64_t max_parents, double tolerance, std::int64_t most_kept)
+        : n(int(required.shape(0))), tolerance(tolerance), max_parents_(max_parents), most_kept_(most_kept), parents_(n), arcs_(n), ancestors_(n),
+          descendants_(n), required_(n), forbidden_(n), blocked_(n), evidence_(n, n), rows_(n), bound_(n), stale_(n, 1) {
         for (const auto* pairs : {&required, &forbidden})
             if (pairs->shape(0) != std::size_t(n) || pairs->shape(1) != std::size_t(n)) throw std::invalid_argument("one row and one column for every variable");
         for (int x = 0; x < n; ++x)
@@ -68,10 +70,28 @@ class Dag {
 
     std::uint64_t mark() const { return mark_; }
     const std::vector<int>& parents(int x) const { return parents_[x]; }
-    bool is_arc(int x, int y) const { return std::binary_search(parents_[x].begin(), parents_[x].end(), y); }
+    bool is_arc(int x, int y) const { return arcs_.has(x, y); }
     bool is_ancestor(int x, int y) const { return ancestors_.has(x, y); }
     double evidence(int x, int y) const { return evidence_[x][y]; }
-    void put(int x, int y, double t) { evidence_[x][y] = t, stale_[x] = 1; }
+
+    // Take what every variable gains as a parent of x, and keep it for the family of x as it is.
+    void put(int x, std::span<const std::int32_t> y, std::span<const double> t, bool keeps) {
+        for (std::size_t i = 0; i < y.size(); ++i) evidence_[x][y[i]] = t[i];
+        stale_[x] = 1;
+        if (!keeps) return;
+        if (n_kept_ * n > most_kept_) {
+            for (auto& rows : rows_) rows.clear();
+            n_kept_ = 0;
+        }
+        rows_[x][parents_[x]].assign(evidence_[x], evidence_[x] + n), ++n_kept_;
+    }
+    // Whether the row of x for its family is kept; then it is put.
+    bool look_up(int x) {
+        const auto at = rows_[x].find(parents_[x]);
+        if (at == rows_[x].end()) return false;
+        std::copy(at->second.begin(), at->second.end(), evidence_[x]), stale_[x] = 1;
+        return true;
+    }
 
     // Forget the structures that were seen, but for this one.
     void begin() {
@@ -120,10 +140,11 @@ class Dag {
     }
 
   private:
-    std::int64_t max_parents_;
+    std::int64_t max_parents_, most_kept_, n_kept_ = 0;
     std::vector<std::vector<int>> parents_;  // sorted
-    Sets ancestors_, descendants_, required_, forbidden_, blocked_;
+    Sets arcs_, ancestors_, descendants_, required_, forbidden_, blocked_;
     Matrix<double> evidence_;
+    std::vector<std::map<std::vector<int>, std::vector<double>>> rows_;  // of every child, by its parents
     std::vector<double> bound_;        // what the best new parent of each x gains, whether the structure was seen or not
     std::vector<std::uint8_t> stale_;  // whether that has to be found again
     std::uint64_t mark_ = 1;           // of the structure: a scrambled number for every arc, exclusive or
@@ -148,13 +169,13 @@ class Dag {
     // such arcs, of constants to everything.
     template <class Work>
     void for_candidates(int x, Work work) const {
-        const auto blocked = blocked_[x], below = descendants_[x];
+        const auto blocked = blocked_[x], below = descendants_[x], above = arcs_[x];
         const double* t = evidence_[x];
         for (std::size_t w = 0; w < blocked.size(); ++w)
-            for (std::uint64_t free = ~(blocked[w] | below[w]); free; free &= free - 1) {
+            for (std::uint64_t free = ~(blocked[w] | below[w] | above[w]); free; free &= free - 1) {
                 const int y = int(64 * w) + std::countr_zero(free);
                 if (y >= n) break;
-                if (std::abs(t[y]) > tolerance && y != x && !is_arc(x, y)) work(y);
+                if (std::abs(t[y]) > tolerance && y != x) work(y);
             }
     }
     double bound(int x) {
@@ -176,6 +197,7 @@ class Dag {
     }
 
     void add_arc(int x, int y) {
+        arcs_.add(x, y);
         parents_[x].insert(std::lower_bound(parents_[x].begin(), parents_[x].end(), y), y);
         const std::vector<int> above = self_and(ancestors_, y), below = self_and(descendants_, x);
         for (int v : below) ancestors_.add_all(v, ancestors_[y]), ancestors_.add(v, y);
@@ -184,9 +206,9 @@ class Dag {
     }
 
     void remove_arc(int x, int y) {
+        arcs_.remove(x, y);
         parents_[x].erase(std::lower_bound(parents_[x].begin(), parents_[x].end(), y));
-        const std::vector<int> above = self_and(ancestors_, y);
-        std::vector<int> below = self_and(descendants_, x);
+        const std::vector<int> above = self_and(ancestors_, y), below = self_and(descendants_, x);
         auto n_ancestors = [&](int v) {
             int found = 0;
             for (std::uint64_t word : ancestors_[v]) found += std::popcount(word);
@@ -222,8 +244,8 @@ void check(const Dag& dag, std::int64_t x, std::int64_t y) {
 
 void bind_dag(nb::module_& module) {
     nb::class_<Dag>(module, "Dag")
-        .def(nb::init<Table2<const bool>, Table2<const bool>, std::int64_t, double>(), nb::arg("required"), nb::arg("forbidden"), nb::arg("max_parents"),
-             nb::arg("tolerance"))
+        .def(nb::init<Table2<const bool>, Table2<const bool>, std::int64_t, double, std::int64_t>(), nb::arg("required"), nb::arg("forbidden"),
+             nb::arg("max_parents"), nb::arg("tolerance"), nb::arg("most_kept"))
         .def_prop_ro("mark", &Dag::mark)
         .def("arcs", [](const Dag& dag) {
             std::vector<std::int64_t> out;
@@ -253,16 +275,22 @@ void bind_dag(nb::module_& module) {
             check(dag, x, y);
             return dag.evidence(int(x), int(y));
         }, nb::arg("x"), nb::arg("y"))
-        .def("put", [](Dag& dag, Ints xs, Ints start, Vector<const std::int32_t> y, Vector<const double> t) {
+        .def("put", [](Dag& dag, Ints xs, Ints start, Vector<const std::int32_t> y, Vector<const double> t, bool keeps) {
             const std::size_t rows = xs.shape(0), size = y.shape(0);
             check_variables(xs, dag.n, "x");
             bool holds = start.shape(0) == rows + 1 && start.data()[0] == 0 && start.data()[rows] == std::int64_t(size) && t.shape(0) == size;
             for (std::size_t q = 0; holds && q < rows; ++q) holds = start.data()[q] <= start.data()[q + 1];
             for (std::size_t i = 0; holds && i < size; ++i) holds = 0 <= y.data()[i] && y.data()[i] < dag.n;
             if (!holds) throw std::invalid_argument("these are not rows");
-            for (std::size_t q = 0; q < rows; ++q)
-                for (std::int64_t i = start.data()[q]; i < start.data()[q + 1]; ++i) dag.put(int(xs.data()[q]), y.data()[i], t.data()[i]);
-        }, nb::arg("xs"), nb::arg("start"), nb::arg("y"), nb::arg("t"))
+            for (std::size_t q = 0; q < rows; ++q) {
+                const auto begin = std::size_t(start.data()[q]), n_listed = std::size_t(start.data()[q + 1]) - begin;
+                dag.put(int(xs.data()[q]), span_of(y).subspan(begin, n_listed), span_of(t).subspan(begin, n_listed), keeps);
+            }
+        }, nb::arg("xs"), nb::arg("start"), nb::arg("y"), nb::arg("t"), nb::arg("keeps") = true)
+        .def("look_up", [](Dag& dag, std::int64_t x) {
+            check(dag, x, x);
+            return dag.look_up(int(x));
+        }, nb::arg("x"))
         .def("begin", &Dag::begin)
         .def("remember", &Dag::remember)
         .def("move", [](Dag& dag, int kind, std::int64_t x, std::int64_t y) {

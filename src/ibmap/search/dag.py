@@ -11,7 +11,7 @@ import numpy as np
 
 from ibmap import _core
 from ibmap._types import Bools, Floats, Ints
-from ibmap.engines.rows import ManyVariables, Rows, no_lists
+from ibmap.engines.rows import Lists, ManyVariables, Rows, no_lists
 from ibmap.errors import RequestError
 
 ADD, DELETE, REVERSE, NONE = range(4)  #: what a move does with an arc; NONE: there is no move
@@ -74,12 +74,12 @@ class DagClimb:
         tabu: int,
     ) -> None:
         self.score, self.tabu = score, tabu
-        self._dag = _core.Dag(required, forbidden, max_parents, score.tolerance)
+        self._dag = _core.Dag(required, forbidden, max_parents, score.tolerance, CACHED)
         self._required = required
-        self._rows: dict[tuple[int, bytes], Rows] = {}  # by child and parents
         self.n_rows = 0  #: rows of evidence that the score was asked for
         every = np.arange(score.n)
-        self._put(every, score.rows(every, no_lists(score.n)))
+        rows = score.rows(every, no_lists(score.n))
+        self._dag.put(every, rows.start, rows.y, rows.t, keeps=False)
         for x, y in np.argwhere(arcs).tolist():
             self._dag.move(ADD, x, y)
         for x in range(score.n):
@@ -189,18 +189,13 @@ class DagClimb:
             self._look_again(y)
 
     def _look_again(self, x: int) -> None:
-        """Update the evidence of a child."""
+        """Update the evidence of a child; that of a family that comes back is known."""
+        if self._dag.look_up(x):
+            return
         parents = self._dag.parents(x)
-        key = (x, parents.tobytes())
-        if key not in self._rows:
-            if len(self._rows) * self.score.n > CACHED:
-                self._rows.clear()
-            self._rows[key] = self.score.rows([x], [parents])
-            self.n_rows += 1
-        self._put(np.array([x]), self._rows[key])
-
-    def _put(self, xs: Ints, rows: Rows) -> None:
-        self._dag.put(xs, rows.start, rows.y, rows.t)
+        rows = self.score.rows(np.array([x]), Lists(np.array([0, len(parents)]), parents))
+        self._dag.put(np.array([x]), rows.start, rows.y, rows.t)
+        self.n_rows += 1
 
 
 def moral(arcs: Bools) -> Bools:
