@@ -54,12 +54,8 @@ double FamilyRows::whole(const Slices& slices, double q, std::int64_t rows) {
     return total - score_->cost(q, r_, rows);
 }
 
-// s_x of the slices without one of their members: those that agree on the others become one.
-double FamilyRows::without(const Slices& slices, int member, double q, std::int64_t rows) {
-    others_.clear();
-    for (int m = 0; m < slices.n_members; ++m)
-        if (m != member) others_.push_back(m);
-    groups_.find(slices, others_);
+// s_x of groups of slices: each of them is one.
+double FamilyRows::grouped(const Slices& slices, double q, std::int64_t rows) {
     group_size_.assign(groups_.n, 0);
     for (int k = 0; k < slices.n; ++k) group_size_[groups_.of[k]] += slices.size[k];
     const std::int64_t most = slices.n ? *std::max_element(group_size_.begin(), group_size_.end()) : 0;
@@ -86,8 +82,7 @@ void FamilyRows::ask(const Slices& slices, int x, Members parents) {
     for (std::int64_t p : parents) q_ = std::min(q_ * r_of(p), MOST_CONFIGURATIONS);
     rows_ = std::accumulate(slices.size.begin(), slices.size.end(), std::int64_t(0));
     value_ = whole(slices, q_, rows_);
-    for (std::size_t j = 0; j < parents.size(); ++j)
-        t_[parents[j]] = value_ - without(slices, int(j), std::max(q_ / r_of(parents[j]), 1.0), rows_);
+    groups_.without_each(slices, [&](int j) { t_[parents[j]] = value_ - grouped(slices, std::max(q_ / r_of(parents[j]), 1.0), rows_); });
 }
 
 void FamilyRows::outside(BitCounts& counts) {
@@ -102,7 +97,10 @@ void FamilyRows::outside(BitCounts& counts) {
         splitter_.split(table, x_, with_y_);
         const Slices& finer = splitter_.slices;
         const auto rows = std::accumulate(finer.size.begin(), finer.size.end(), std::int64_t(0));
-        t_[y] = whole(finer, q_ * r_of(y), rows) - without(finer, int(parents_.size()), q_, rows);
+        others_.resize(parents_.size());
+        std::iota(others_.begin(), others_.end(), 0);
+        groups_.among(finer, others_);
+        t_[y] = whole(finer, q_ * r_of(y), rows) - grouped(finer, q_, rows);
     }
 }
 
@@ -249,7 +247,7 @@ double LeftOut::operator()(const Slices& slices, int x, Members blanket) {
             if (is_parent(p, child)) members_.push_back(place_[p]), cells *= levels_[p];
         if (child != x) cells *= r;
         const double a = size_ / cells, all = a * levels_[child];
-        groups_.find(slices, members_), count(slices, groups_, r, in_slice_);
+        groups_.among(slices, members_), count(slices, groups_, r, in_slice_);
         if (child == x) {
             for (std::size_t k = 0; k < K; ++k)
                 for (std::size_t l = 0; l < R; ++l) {
@@ -260,7 +258,7 @@ double LeftOut::operator()(const Slices& slices, int x, Members blanket) {
             return;
         }
         members_.push_back(place_[child]);
-        cells_.find(slices, members_), count(slices, cells_, r, in_cell_);
+        cells_.among(slices, members_), count(slices, cells_, r, in_cell_);
         for (std::size_t k = 0; k < K; ++k)
             for (std::size_t l = 0; l < R; ++l) {
                 const double n = in_cell_[cells_.of[k] * R + l], all_n = in_slice_[groups_.of[k] * R + l];

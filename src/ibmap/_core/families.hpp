@@ -93,7 +93,7 @@ class FamilyRows {
     double r_of(std::int64_t v) const { return std::max(levels[v], 1); }
     const CountFunction& function(double cells, std::int64_t most);
     double whole(const Slices& slices, double q, std::int64_t rows);
-    double without(const Slices& slices, int member, double q, std::int64_t rows);
+    double grouped(const Slices& slices, double q, std::int64_t rows);
     void block(BitCounts& counts, std::size_t b);
     void incomplete_block(BitCounts& counts, std::size_t b);
     double of_cells(const Cells& cells, std::size_t table, int y);

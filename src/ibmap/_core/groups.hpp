@@ -13,48 +13,54 @@ class Groups {
     std::vector<int> first;  // slice of every group
     std::vector<int> next;   // slice of the same group, or -1
 
-    void find(const Slices& slices, std::span<const int> members) {
-        n = 0, of.resize(slices.n), first.clear(), last_.clear(), next.assign(slices.n, -1);
-        auto code = [&](int k) { return slices.code.data() + std::size_t(k) * slices.n_members; };
-        double possible = 1.0;
-        levels_.assign(members.size(), 1);
-        for (std::size_t i = 0; i < members.size(); possible *= levels_[i++])
-            for (int k = 0; k < slices.n; ++k) levels_[i] = std::max(levels_[i], code(k)[members[i]] + 1);
-        if (possible <= 8.0 * slices.n + 1024.0) {  // every combination has a place
-            slots_.assign(std::size_t(possible), -1);
-            for (int k = 0; k < slices.n; ++k) {
-                std::size_t at = 0;
-                for (std::size_t i = 0; i < members.size(); ++i) at = at * levels_[i] + code(k)[members[i]];
-                put(k, slots_[at]);
-            }
-            return;
-        }
-        const std::size_t n_slots = std::bit_ceil(std::size_t(2 * slices.n + 2));
-        slots_.assign(n_slots, -1);
-        auto agree = [&](int k, int l) {
-            for (int m : members)
-                if (code(k)[m] != code(l)[m]) return false;
-            return true;
-        };
-        for (int k = 0; k < slices.n; ++k) {
-            std::uint64_t hash = 0;
-            for (int m : members) hash = (hash + std::uint64_t(code(k)[m]) + 1) * 0x9E3779B97F4A7C15;
-            std::size_t at = mix(hash) & (n_slots - 1);
-            while (slots_[at] >= 0 && !agree(k, first[slots_[at]])) at = (at + 1) & (n_slots - 1);
-            put(k, slots_[at]);
+    // Slices that agree on these members.
+    void among(const Slices& slices, std::span<const int> members) {
+        slices_ = &slices, members_.assign(members.begin(), members.end()), hash_.assign(slices.n, 0);
+        for (int m : members) add(m, 1);
+        find();
+    }
+    // Slices that agree on all members but each in turn; work(member) is called.
+    template <class Work>
+    void without_each(const Slices& slices, Work work) {
+        slices_ = &slices, members_.clear(), hash_.assign(slices.n, 0);
+        for (int m = 0; m < slices.n_members; ++m) members_.push_back(m), add(m, 1);
+        for (int m = 0; m < slices.n_members; ++m) {
+            members_.erase(members_.begin() + m), add(m, -1);
+            find();
+            work(m);
+            members_.insert(members_.begin() + m, m), add(m, 1);
         }
     }
 
   private:
-    std::vector<int> slots_, last_, levels_;
+    const Slices* slices_ = nullptr;
+    std::vector<std::uint64_t> hash_, group_hash_;  // a sum over members: each can be taken out
+    std::vector<int> members_, slots_, last_;
 
-    void put(int k, int& group) {  // -1: a new one
-        if (group < 0) {
-            group = n++, first.push_back(k), last_.push_back(k);
-        } else {
-            next[last_[group]] = k, last_[group] = k;
+    const int* code(int k) const { return slices_->code.data() + std::size_t(k) * slices_->n_members; }
+    void add(int member, std::uint64_t sign) {
+        const std::uint64_t factor = sign * mix(std::uint64_t(member + 1) * 0x9E3779B97F4A7C15);
+        for (int k = 0; k < slices_->n; ++k) hash_[k] += factor * std::uint64_t(code(k)[member] + 1);
+    }
+    bool agree(int k, int l) const {
+        for (int m : members_)
+            if (code(k)[m] != code(l)[m]) return false;
+        return true;
+    }
+    void find() {
+        const std::size_t n_slots = std::bit_ceil(std::size_t(2 * slices_->n + 2));
+        n = 0, of.resize(slices_->n), first.clear(), last_.clear(), group_hash_.clear(), next.assign(slices_->n, -1), slots_.assign(n_slots, -1);
+        for (int k = 0; k < slices_->n; ++k) {
+            std::size_t at = mix(hash_[k]) & (n_slots - 1);
+            while (slots_[at] >= 0 && !(group_hash_[slots_[at]] == hash_[k] && agree(k, first[slots_[at]]))) at = (at + 1) & (n_slots - 1);
+            int& group = slots_[at];
+            if (group < 0) {
+                group = n++, first.push_back(k), last_.push_back(k), group_hash_.push_back(hash_[k]);
+            } else {
+                next[last_[group]] = k, last_[group] = k;
+            }
+            of[k] = group;
         }
-        of[k] = group;
     }
 };
 
