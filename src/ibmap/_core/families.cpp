@@ -240,35 +240,29 @@ double LeftOut::operator()(const Slices& slices, int x, Members blanket) {
     const std::size_t K = std::size_t(slices.n), R = std::size_t(r);
     for (std::size_t j = 0; j < blanket.size(); ++j) place_[blanket[j]] = int(j);
     logs_.assign(K * R, 0.0), own_.assign(K * R, 0.0);
-    auto families = [&](std::int64_t child) {
+    auto add_family = [&](std::int64_t child) {
         double cells = levels_[child];
         members_.clear();
         for (std::int64_t p : blanket)
             if (is_parent(p, child)) members_.push_back(place_[p]), cells *= levels_[p];
         if (child != x) cells *= r;
         const double a = size_ / cells, all = a * levels_[child];
-        groups_.among(slices, members_), count(slices, groups_, r, in_slice_);
-        if (child == x) {
-            for (std::size_t k = 0; k < K; ++k)
-                for (std::size_t l = 0; l < R; ++l) {
-                    const double n = in_slice_[groups_.of[k] * R + l];
-                    logs_[k * R + l] += std::log(n + a);
-                    if (n > 0) own_[k * R + l] += std::log(n - 1 + a);
-                }
-            return;
+        parents_.among(slices, members_), count(slices, parents_, r, in_slice_);
+        if (child != x) members_.push_back(place_[child]), family_.among(slices, members_), count(slices, family_, r, in_cell_);
+        const Groups& groups = child == x ? parents_ : family_;
+        const auto& n = child == x ? in_slice_ : in_cell_;
+        of_group_.assign(n.size(), 0.0), own_of_group_.assign(n.size(), 0.0);
+        for (std::size_t i = 0; i < n.size(); ++i) {
+            const double rows = child == x ? 0.0 : in_slice_[parents_.of[groups.first[i / R]] * R + i % R];
+            of_group_[i] = std::log(child == x ? n[i] + a : (n[i] + a) / (rows + all));
+            if (n[i] > 0) own_of_group_[i] = std::log(child == x ? n[i] - 1 + a : (n[i] - 1 + a) / (rows - 1 + all));
         }
-        members_.push_back(place_[child]);
-        cells_.among(slices, members_), count(slices, cells_, r, in_cell_);
         for (std::size_t k = 0; k < K; ++k)
-            for (std::size_t l = 0; l < R; ++l) {
-                const double n = in_cell_[cells_.of[k] * R + l], all_n = in_slice_[groups_.of[k] * R + l];
-                logs_[k * R + l] += std::log((n + a) / (all_n + all));
-                if (n > 0) own_[k * R + l] += std::log((n - 1 + a) / (all_n - 1 + all));
-            }
+            for (std::size_t l = 0; l < R; ++l) logs_[k * R + l] += of_group_[groups.of[k] * R + l], own_[k * R + l] += own_of_group_[groups.of[k] * R + l];
     };
-    families(x);
+    add_family(x);
     for (std::int64_t child : blanket)
-        if (is_parent(x, child)) families(child);
+        if (is_parent(x, child)) add_family(child);
     double total = 0.0;
     std::int64_t rows = 0;
     for (std::size_t k = 0; k < K; ++k)

@@ -112,8 +112,8 @@ class LeftOut {
     const bool* arcs_;
     double size_;
     std::vector<int> place_, members_;
-    Groups groups_, cells_;
-    std::vector<double> in_slice_, in_cell_, logs_, own_;
+    Groups parents_, family_;
+    std::vector<double> in_slice_, in_cell_, of_group_, own_of_group_, logs_, own_;
 
     bool is_parent(std::int64_t y, std::int64_t x) const { return arcs_[std::size_t(x) * n_ + std::size_t(y)]; }
     void count(const Slices& slices, const Groups& groups, int r, std::vector<double>& out) const;

@@ -16,8 +16,19 @@ class Groups {
     // Slices that agree on these members.
     void among(const Slices& slices, std::span<const int> members) {
         slices_ = &slices, members_.assign(members.begin(), members.end()), hash_.assign(slices.n, 0);
-        for (int m : members) add(m, 1);
-        find();
+        double possible = 1.0;
+        for (int m : members) {  // numbers with one digit for every member
+            int levels = 1;
+            for (int k = 0; k < slices.n; ++k) levels = std::max(levels, code(k)[m] + 1);
+            for (int k = 0; k < slices.n; ++k) hash_[k] = hash_[k] * std::uint64_t(levels) + std::uint64_t(code(k)[m]);
+            possible *= levels;
+        }
+        if (possible <= 2.0 * slices.n + 64.0) {  // every one has a place
+            begin(std::size_t(possible));
+            for (int k = 0; k < slices.n; ++k) put(k, slots_[hash_[k]]);
+        } else {
+            find();
+        }
     }
     // Slices that agree on all members but each in turn; work(member) is called.
     template <class Work>
@@ -47,19 +58,24 @@ class Groups {
             if (code(k)[m] != code(l)[m]) return false;
         return true;
     }
+    void begin(std::size_t n_slots) {
+        n = 0, of.resize(slices_->n), first.clear(), last_.clear(), group_hash_.clear(), next.assign(slices_->n, -1), slots_.assign(n_slots, -1);
+    }
+    void put(int k, int& group) {  // -1: a new one
+        if (group < 0) {
+            group = n++, first.push_back(k), last_.push_back(k), group_hash_.push_back(hash_[k]);
+        } else {
+            next[last_[group]] = k, last_[group] = k;
+        }
+        of[k] = group;
+    }
     void find() {
         const std::size_t n_slots = std::bit_ceil(std::size_t(2 * slices_->n + 2));
-        n = 0, of.resize(slices_->n), first.clear(), last_.clear(), group_hash_.clear(), next.assign(slices_->n, -1), slots_.assign(n_slots, -1);
+        begin(n_slots);
         for (int k = 0; k < slices_->n; ++k) {
             std::size_t at = mix(hash_[k]) & (n_slots - 1);
             while (slots_[at] >= 0 && !(group_hash_[slots_[at]] == hash_[k] && agree(k, first[slots_[at]]))) at = (at + 1) & (n_slots - 1);
-            int& group = slots_[at];
-            if (group < 0) {
-                group = n++, first.push_back(k), last_.push_back(k), group_hash_.push_back(hash_[k]);
-            } else {
-                next[last_[group]] = k, last_[group] = k;
-            }
-            of[k] = group;
+            put(k, slots_[at]);
         }
     }
 };

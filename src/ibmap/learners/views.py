@@ -37,9 +37,12 @@ def best_view(learned: Learned, engine: Engine, values: Floats, view: str | None
     odds = log_prior_odds(len(edges), score.expected_neighbours, score.prior)
     undirected = float(predicted(learned, engine).sum() + (odds * edges).sum()) / 2
 
+    known: tuple[Bools, Floats] | None = None
+
     def worth(arcs: Bools) -> float:
-        logs = directed_left_out(engine, arcs, SIZE)
-        return float(logs.sum() / 2 + (families.model.log_odds * arcs).sum())
+        nonlocal known
+        known = arcs, directed_left_out(engine, arcs, SIZE, known)
+        return float(known[1].sum() / 2 + (families.model.log_odds * arcs).sum())
 
     def hopeful(arcs: Bools) -> bool:
         return worth(arcs) >= undirected - HOPELESS * abs(undirected)

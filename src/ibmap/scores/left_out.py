@@ -39,15 +39,25 @@ def best_left_out(
     return out * engine.schema.n_rows
 
 
-def directed_left_out(engine: Engine, arcs: Bools, size: float) -> Floats:
+def directed_left_out(
+    engine: Engine, arcs: Bools, size: float, known: tuple[Bools, Floats] | None = None
+) -> Floats:
     """Return, for every x, what a directed graph says: p(x | parents) Π p(child | its parents), normalised.
 
-    ``arcs[x, y]`` is y → x; every family has the prior counts of BDeu, which add up to ``size``.
+    ``arcs[x, y]`` is y → x; every family has the prior counts of BDeu, which add up to ``size``. ``known`` are
+    other arcs, and what was returned for them: it holds for variables whose families are the same.
     """
-    out, levels = np.zeros(len(arcs)), np.array(engine.schema.cardinalities, np.int64)
-    for xs, slices in _trips(engine, [blanket_of(arcs, x) for x in range(len(arcs))]):
-        out[xs] = _core.directed_left_out(levels, *slices, arcs, size)
-    return out * engine.schema.n_rows
+    out, changed = np.zeros(len(arcs)), np.ones(len(arcs), bool)
+    if known is not None:
+        other, out = known[0], known[1].copy()
+        families = (arcs != other).any(axis=1)
+        changed = families | (arcs | other)[families].any(axis=0)
+    levels, blankets = np.array(engine.schema.cardinalities, np.int64), [NONE] * len(arcs)
+    for x in np.flatnonzero(changed).tolist():
+        blankets[x] = blanket_of(arcs, x)
+    for xs, slices in _trips(engine, blankets, changed):
+        out[xs] = _core.directed_left_out(levels, *slices, arcs, size) * engine.schema.n_rows
+    return out
 
 
 def blanket_of(arcs: Bools, x: int) -> Ints:
@@ -58,15 +68,18 @@ def blanket_of(arcs: Bools, x: int) -> Ints:
     return np.flatnonzero(mine)
 
 
-def _trips(engine: Engine, blankets: Sequence[Ints]) -> Iterator[tuple[Ints, tuple[Ints, ...]]]:
-    """Yield the variables that are modelled with the slices of their blankets, some at a time.
+def _trips(
+    engine: Engine, blankets: Sequence[Ints], which: Bools | None = None
+) -> Iterator[tuple[Ints, tuple[Ints, ...]]]:
+    """Yield the variables that are modelled, or which of them, with the slices of their blankets.
 
-    Slices are as the core takes them: x, given, where it starts, where slices start, keys, where sets start,
-    sets. No answer is large.
+    There are some at a time, so that no answer is large. Slices are as the core takes them: x, given, where
+    it starts, where slices start, keys, where sets start, sets.
     """
-    modelled = np.flatnonzero(is_modelled(engine.schema))
-    numbers = np.cumsum([engine.schema.n_rows * (len(blankets[x]) + 3) for x in modelled])
-    for xs in np.split(modelled, np.flatnonzero(np.diff(numbers // AT_ONCE)) + 1):
+    modelled = is_modelled(engine.schema)
+    every = np.flatnonzero(modelled if which is None else modelled & which)
+    numbers = np.cumsum([engine.schema.n_rows * (len(blankets[x]) + 3) for x in every.tolist()])
+    for xs in np.split(every, np.flatnonzero(np.diff(numbers // AT_ONCE)) + 1):
         asked, slices = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs.tolist()])).answered()
         questions = asked.x, asked.given, asked.given_start
         yield xs, (*questions, slices.start, slices.keys, slices.set_start, slices.sets)
