@@ -301,11 +301,11 @@ class Families {
 
     nb::tuple rows(const Table& table, Ints xs, Ints start, Ints parents, Table2<const double> odds, double floor, Ints also_start, Ints also, bool exact, int) {
         if (table.levels != rows_.levels || table.n_rows != rows_.n_rows) throw std::invalid_argument("the table is another one");
-        BitCounts counts(table);
         return rows_by(xs, {start, parents}, odds, {also_start, also}, floor, exact, [&](std::size_t q, Members given, bool everyone) {
-            counts.ask(int(xs.data()[q]), given);
-            rows_.ask(counts.slices(), int(xs.data()[q]), given);
-            if (everyone) rows_.outside(counts);
+            if (!counts_ || &counts_->table() != &table) counts_ = std::make_unique<BitCounts>(table);
+            counts_->ask(int(xs.data()[q]), given);
+            rows_.ask(counts_->slices(), int(xs.data()[q]), given);
+            if (everyone) rows_.outside(*counts_);
         });
     }
 
@@ -326,6 +326,7 @@ class Families {
 
   private:
     FamilyRows rows_;
+    std::unique_ptr<BitCounts> counts_;  // of the table that was asked last
     std::mutex guard_;
 
     template <class Ask>

@@ -18,11 +18,11 @@ class Model:
     Attributes
     ----------
     family : str
-        "pairwise" (main effects), "saturated" (a full table), or "adaptive" (the mixture of both); of directed
-        graphs "bic" or "bdeu", where blankets are parents.
+        "pairwise" (main effects), "saturated" (a full table), or "adaptive" (the mixture of both); of
+        directed graphs "bic" or "bdeu", where blankets are parents.
     effect_variance, prior_count, saturated_share : float
-        Prior variance of a log odds ratio; prior count of a level in a configuration, or of "bdeu"
-        the prior counts of all cells of a family together; prior probability of a full table, in the mixture.
+        Prior variance of a log odds ratio; prior count of a level in a configuration, or of "bdeu" those of
+        all cells of a family together; prior probability of a full table, in the mixture.
     log_odds : ndarray of shape (1, 1) or (n, n)
         Log prior odds of an edge: of all alike, or of each.
     n_threads : int

@@ -109,7 +109,7 @@ def climb_dags(
     locked, out = _matrix(must, n), _matrix(must_not, n)
     climb = DagClimb(families, oriented(locked, out, max_parents), locked, out, max_parents, tabu)
     history: list[Step] = []
-    total, kept, stopped = families.total([np.flatnonzero(family) for family in climb.arcs]), 0, False
+    total, kept, stopped = families.total(climb.parents), 0, False
     best = total
     for move in moves_of(climb, shakes, worth_shaking):
         if move is None:  # back at the best structure

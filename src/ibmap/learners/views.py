@@ -26,9 +26,9 @@ VIEWS = ("undirected", "directed")
 def best_view(learned: Learned, engine: Engine, values: Floats, view: str | None = None) -> Learned:
     """Return the network of the better view, with what each of them is worth.
 
-    ``values`` are what the search has made of every variable, s_x. The directed view is searched for if ``view`` is "directed", or if one variable in twenty depends on its
+    The directed view is searched for if ``view`` is "directed", or if one variable in twenty depends on its
     neighbours in more than main effects, which the parents of a common child do. That view wins which
-    predicts better, its prior included.
+    predicts better, its prior included. ``values`` are the scores s_x of all variables, from the search.
     """
     if view is None and more_than_main_effects(learned, engine, values).mean() < MIXED:
         return learned

@@ -62,7 +62,7 @@ class DirectedScore:
 
     def row(self, x: int, parents: Sequence[int] | Ints) -> Floats:
         """Return t_xy of all y; 0 for x itself."""
-        return self.rows([x], [parents]).matrix(self.n)[0]
+        return np.asarray(self.rows([x], [parents]).matrix(self.n)[0])
 
     def total(self, parents: ManyVariables) -> float:
         """Return the score of a directed graph: Σ s_x(P_x), each on the rows that know x and its parents.

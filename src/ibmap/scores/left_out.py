@@ -7,6 +7,7 @@ of too many levels, which have no edges, say nothing.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,23 @@ AT_ONCE = 1 << 22  #: rows times variables of a trip, at most
 NONE = np.empty(0, np.int64)
 
 
+class Counted(NamedTuple):
+    """Some x with the slices of their blankets, as the core takes them; see ``engines/tables.py``."""
+
+    x: Ints
+    given: Ints
+    given_start: Ints
+    slice_start: Ints
+    keys: Ints
+    set_start: Ints
+    sets: Ints
+
+    @property
+    def n_rows(self) -> Ints:
+        """Rows that know x and all of its blanket."""
+        return np.diff(np.append(0, np.cumsum(self.sets[2]))[self.set_start])
+
+
 def best_left_out(
     engine: Engine, blankets: Sequence[Ints], effect_variance: float = 1.0, prior_count: float = 0.5
 ) -> Floats:
@@ -32,11 +50,10 @@ def best_left_out(
     """
     conditionals = conditionals_of(engine, Model("adaptive", effect_variance, prior_count))
     out = np.zeros(len(blankets))
-    for xs, slices in _trips(engine, blankets):
-        *_, set_start, (_, _, sizes) = slices
-        rows = np.diff(np.append(0, np.cumsum(sizes))[set_start])
-        out[xs] = conditionals.left_out(*slices, 1).max(axis=0) / np.maximum(rows, 1)
-    return out * engine.schema.n_rows
+    for counted in _trips(engine, blankets):
+        logs = conditionals.left_out(*counted, 1).max(axis=0)
+        out[counted.x] = logs * engine.schema.n_rows / np.maximum(counted.n_rows, 1)
+    return out
 
 
 def directed_left_out(
@@ -44,8 +61,8 @@ def directed_left_out(
 ) -> Floats:
     """Return, for every x, what a directed graph says: p(x | parents) Π p(child | its parents), normalised.
 
-    ``arcs[x, y]`` is y → x; every family has the prior counts of BDeu, which add up to ``size``. ``known`` are
-    other arcs, and what was returned for them: it holds for variables whose families are the same.
+    ``arcs[x, y]`` is y → x; every family has the prior counts of BDeu, which add up to ``size``. ``known``
+    are other arcs, and what was returned for them: it holds for variables whose families are the same.
     """
     out, changed = np.zeros(len(arcs)), np.ones(len(arcs), bool)
     if known is not None:
@@ -55,8 +72,8 @@ def directed_left_out(
     levels, blankets = np.array(engine.schema.cardinalities, np.int64), [NONE] * len(arcs)
     for x in np.flatnonzero(changed).tolist():
         blankets[x] = blanket_of(arcs, x)
-    for xs, slices in _trips(engine, blankets, changed):
-        out[xs] = _core.directed_left_out(levels, *slices, arcs, size) * engine.schema.n_rows
+    for counted in _trips(engine, blankets, changed):
+        out[counted.x] = _core.directed_left_out(levels, *counted, arcs, size) * engine.schema.n_rows
     return out
 
 
@@ -68,18 +85,12 @@ def blanket_of(arcs: Bools, x: int) -> Ints:
     return np.flatnonzero(mine)
 
 
-def _trips(
-    engine: Engine, blankets: Sequence[Ints], which: Bools | None = None
-) -> Iterator[tuple[Ints, tuple[Ints, ...]]]:
-    """Yield the variables that are modelled, or which of them, with the slices of their blankets.
-
-    There are some at a time, so that no answer is large. Slices are as the core takes them: x, given, where
-    it starts, where slices start, keys, where sets start, sets.
-    """
+def _trips(engine: Engine, blankets: Sequence[Ints], which: Bools | None = None) -> Iterator[Counted]:
+    """Yield the variables that are modelled, or which of them, some at a time: no answer is large."""
     modelled = is_modelled(engine.schema)
     every = np.flatnonzero(modelled if which is None else modelled & which)
     numbers = np.cumsum([engine.schema.n_rows * (len(blankets[x]) + 3) for x in every.tolist()])
     for xs in np.split(every, np.flatnonzero(np.diff(numbers // AT_ONCE)) + 1):
         asked, slices = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs.tolist()])).answered()
-        questions = asked.x, asked.given, asked.given_start
-        yield xs, (*questions, slices.start, slices.keys, slices.set_start, slices.sets)
+        sets = slices.start, slices.keys, slices.set_start, slices.sets
+        yield Counted(asked.x, asked.given, asked.given_start, *sets)

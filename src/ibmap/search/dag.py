@@ -98,6 +98,12 @@ class DagClimb:
         return out
 
     @property
+    def parents(self) -> Lists:
+        """The parents of every variable."""
+        child, parent = np.ascontiguousarray(self._dag.arcs().T)
+        return Lists(np.searchsorted(child, np.arange(self.score.n + 1)), parent)
+
+    @property
     def ancestors(self) -> Bools:
         """Whether a directed path leads from y to x, at [x, y]."""
         return self._dag.ancestors().astype(bool)
@@ -209,7 +215,7 @@ def moral(arcs: Bools) -> Bools:
     [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
     """
     out = arcs | arcs.T
-    for family in arcs:
+    for family in arcs[arcs.sum(axis=1) > 1]:
         parents = np.flatnonzero(family)
         out[np.ix_(parents, parents)] = True
     np.fill_diagonal(out, False)
@@ -226,8 +232,8 @@ def pair_log_odds(evidence: Floats, arcs: Bools, ancestors: Bools) -> Floats:
     odds = np.maximum(free, free.T)
     odds[moral(arcs)] = 0.0
     odds += np.where(arcs, evidence, 0.0) + np.where(arcs, evidence, 0.0).T
-    for x, family in enumerate(arcs):
-        for a, b in combinations(np.flatnonzero(family).tolist(), 2):
+    for x in np.flatnonzero(arcs.sum(axis=1) > 1).tolist():
+        for a, b in combinations(np.flatnonzero(arcs[x]).tolist(), 2):
             odds[[a, b], [b, a]] += min(evidence[x, a], evidence[x, b])
     np.fill_diagonal(odds, 0.0)
     return odds
@@ -245,7 +251,7 @@ def oriented(required: Bools, forbidden: Bools, max_parents: int) -> Bools:
     >>> np.argwhere(oriented(path, np.zeros((3, 3), bool), 3)).tolist()  # child, parent
     [[1, 0], [2, 1]]
     """
-    arcs, rest = np.zeros_like(required), list(range(len(required)))
+    arcs, rest = np.zeros_like(required), np.flatnonzero(required.any(axis=1)).tolist()
     while rest:
         for x in reversed(rest):
             parents = [y for y in rest if required[x, y]]
