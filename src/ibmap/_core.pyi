@@ -87,6 +87,104 @@ class Conditionals:
     ) -> Floats:
         """(2, questions): log likelihood, each row left out in turn, of main effects and of full tables."""
 
+class Families:
+    """Scores of families, a variable with its parents in a directed graph: "bic" or "bdeu".
+
+    t_xy is what y gains as a parent of x beside its other parents, the value is s_x(P) with the prior odds of
+    its arcs. Rows are asked for as those of ``Conditionals`` are, with parents for members; one thread makes
+    them.
+    """
+
+    def __init__(self, levels: Ints, n_rows: int, score: str, equivalent_sample_size: float) -> None: ...
+    def rows(
+        self,
+        table: Table,
+        xs: Ints,
+        start: Ints,
+        parents: Ints,
+        odds: Floats,
+        floor: float,
+        also_start: Ints,
+        also: Ints,
+        exact: bool,
+        n_threads: int,
+    ) -> Rows:
+        """Rows from the bits of a table."""
+
+    def rows_of_cells(self, *arguments: Any) -> Rows:
+        """The same from cells that any engine has counted: arguments as for ``Conditionals``."""
+
+def directed_left_out(
+    levels: Ints,
+    x: Ints,
+    given: Ints,
+    given_start: Ints,
+    slice_start: Ints,
+    keys: Ints,
+    set_start: Ints,
+    sets: Ints,
+    arcs: Bools,
+    size: float,
+) -> Floats:
+    """Mean log p(x | the rest of the row) of each x in a directed graph, each row left out in turn.
+
+    ``given`` are Markov blankets; ``arcs[x, y]`` is y → x. p is the product of the families that x is in,
+    normalised; the prior counts of each add up to ``size``.
+    """
+
+class Dag:
+    """A directed acyclic graph in a search: children are rows, parents columns.
+
+    A move is (kind, x, y): add (0), delete (1) or reverse (2) the arc y → x. ``required`` and ``forbidden``
+    are pairs, symmetric: an arc between the first may be reversed but not deleted; the second get neither an
+    arc nor a common child.
+    """
+
+    mark: int  #: of the structure: two with the same arcs have the same
+    def __init__(
+        self,
+        required: Bools,
+        forbidden: Bools,
+        max_parents: int,
+        tolerance: float,
+        most_kept: int,  # numbers of rows, for families that come back
+    ) -> None: ...
+    def put(self, xs: Ints, start: Ints, y: SmallInts, t: Floats, keeps: bool = True) -> None:
+        """Take rows: what each y gains as a parent of x; they are kept for these parents."""
+
+    def look_up(self, x: int) -> bool:
+        """Put the row that is kept for the parents of x, if there is one."""
+
+    def move(self, kind: int, x: int, y: int) -> None:
+        """Change the structure; the rows of the children that it touches are to be put again."""
+
+    def best_move(self) -> tuple[int, int, int]:
+        """The move that gains most and leads to no structure that was seen; kind 3 if there is none.
+
+        Moves that gain as much, but for the tolerance or 1e-9 of it, tie: the smallest (y, x) comes first. An
+        arc about which the data say nothing is never added.
+        """
+
+    def can_reverse(self, x: int, y: int) -> bool: ...
+    def begin(self) -> None:
+        """Forget the structures that were seen, but for this one."""
+
+    def remember(self) -> None:
+        """Note that this structure was seen."""
+
+    def parents(self, x: int) -> Ints: ...
+    def gain(self, x: int, y: int) -> float:
+        """What was put for y as a parent of x."""
+
+    def arcs(self) -> Ints:
+        """(arcs, 2): child and parent, in order."""
+
+    def ancestors(self) -> Bytes:
+        """Whether a directed path leads from y to x, at [x, y]."""
+
+    def evidence(self) -> Floats:
+        """All that was put."""
+
 class Bayes:
     """The Bayesian test of conditional independence, and the IB-score that asks it.
 

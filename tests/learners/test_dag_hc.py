@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import DAGHC, Learned, load, read_result
+from ibmap.engines.rows import ManyVariables, Rows, rows_of_matrix
 from ibmap.errors import RequestError
-from ibmap.kernels.dag import add_ancestors, fill_ancestors
 from ibmap.learners import dag_hc, explain
 from ibmap.results.result_file import result_of_learned, result_text
 from ibmap.search.dag import DagClimb, moral, oriented, pair_log_odds
@@ -89,25 +89,6 @@ def test_it_makes_the_moves_of_the_twin(
         assert learned.score == pytest.approx(directed.total(codes, cards, parents, size), abs=1e-7)
 
 
-@settings(max_examples=40)
-@given(n=st.integers(1, 9), seed=st.integers(0, 999))
-def test_ancestors(n: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    order, arcs = rng.permutation(n), np.zeros((n, n), bool)
-    grown = np.zeros((n, n), bool)
-    for x, y in np.argwhere(np.tril(rng.random((n, n)) < 0.3, -1)).tolist():
-        arcs[order[x], order[y]] = True
-        add_ancestors(grown, order[x], order[y])
-    found = np.empty((n, n), bool)
-    assert fill_ancestors(arcs, found)
-    paths = np.linalg.matrix_power(np.eye(n, dtype=int) + arcs, n) > 0
-    assert np.array_equal(found, paths & ~np.eye(n, dtype=bool))
-    assert np.array_equal(found, grown)
-    if n > 1:
-        arcs[[0, 1], [1, 0]] = True
-        assert not fill_ancestors(arcs, found)
-
-
 @settings(max_examples=60)
 @given(n=st.integers(1, 6), seed=st.integers(0, 999), most=st.integers(0, 6))
 def test_required_edges_are_oriented_if_they_can_be(n: int, seed: int, most: int) -> None:
@@ -139,7 +120,7 @@ def test_required_edges_are_oriented_if_they_can_be(n: int, seed: int, most: int
         return
     assert fits(arcs)
     assert np.array_equal(arcs | arcs.T, required)
-    assert fill_ancestors(arcs, np.empty((n, n), bool))
+    assert not twin.has_cycle(frozenset((int(y), int(x)) for x, y in np.argwhere(arcs)), n)
 
 
 def test_a_cycle_of_four_without_chords_is_refused() -> None:
@@ -255,8 +236,7 @@ def test_wide_columns_and_hidden_rows() -> None:
 def test_the_log_odds_of_a_pair_are_what_its_arcs_are_worth() -> None:
     arcs = np.zeros((4, 4), bool)
     arcs[2, [0, 1]] = arcs[3, 2] = True  # 0 → 2 ← 1, 2 → 3
-    ancestors = np.empty_like(arcs)
-    fill_ancestors(arcs, ancestors)
+    ancestors = arcs | (arcs @ arcs)
     t = np.arange(16.0).reshape(4, 4)
     odds = pair_log_odds(t, arcs, ancestors)
     assert np.array_equal(odds, odds.T)
@@ -271,11 +251,9 @@ def test_the_climb_needs_no_statistics() -> None:
 
         n, tolerance = 4, 1e-9
 
-        def pairs(self) -> np.ndarray:
-            return np.array([self.row(x, np.empty(0, int)) for x in range(4)])
-
-        def row(self, x: int, parents: np.ndarray) -> np.ndarray:
-            return np.where(np.arange(4) == (x + 1) % 4, 4.0 - x, -1.0)
+        def rows(self, xs: Any, parents: ManyVariables) -> Rows:
+            t = [np.where(np.arange(4) == (x + 1) % 4, 4.0 - x, -1.0) for x in xs]
+            return rows_of_matrix(np.array(t), np.zeros(len(xs)), xs, parents)
 
     none = np.zeros((4, 4), bool)
     climb = DagClimb(Toy(), none, none, none, 4, 0)

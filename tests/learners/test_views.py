@@ -5,17 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ibmap import EvidenceMAP, read_result, simulate_random
+from ibmap import EvidenceMAP, Learned, read_result, simulate_random
 from ibmap.data import CategoricalData, load
 from ibmap.engines import MemoryEngine
+from ibmap.engines.model import Model
 from ibmap.errors import RequestError
 from ibmap.learners import evidence_map, explain
-from ibmap.learners.views import more_than_main_effects, predicted
+from ibmap.learners.views import BEYOND, more_than_main_effects, predicted
 from ibmap.report import write_report
 from ibmap.results.directed import arcs_of
 from ibmap.results.result_file import result_of_learned, result_text
 from ibmap.scores.directed import arc_odds, directed_score
-from tests.engines.partitioned import ENGINES
+from tests.engines.partitioned import ENGINES, data_of
 
 
 def common_children(n_rows: int = 1500, n: int = 4, seed: int = 0) -> CategoricalData:
@@ -97,22 +98,49 @@ def test_engines_agree(engine: Any) -> None:
 def test_the_score_of_a_directed_view_has_its_prior() -> None:
     learned = evidence_map(DATA)
     by: Any = learned.provenance.score
-    score = directed_score("bdeu", MemoryEngine(DATA), 1.0)
-    score.prior_odds = arc_odds(score.n, by.expected_neighbours, by.prior)
+    odds = arc_odds(len(DATA.names), by.expected_neighbours, by.prior)
+    score = directed_score("bdeu", MemoryEngine(DATA), 1.0, odds)
     arcs = arcs_of(learned)
     assert learned.score == pytest.approx(score.total([np.flatnonzero(row) for row in arcs]), rel=1e-9)
     plain = directed_score("bdeu", MemoryEngine(DATA), 1.0)
     assert score.row(2, np.array([0])) == pytest.approx(
-        plain.row(2, np.array([0])) + score.prior_odds[0, 0] * (np.arange(16) != 2)
+        plain.row(2, np.array([0])) + odds[0, 0] * (np.arange(16) != 2)
     )
 
 
-def test_what_counts_as_more_than_main_effects() -> None:
-    learned = evidence_map(DATA, view="undirected")
-    mixed = more_than_main_effects(learned, MemoryEngine(DATA))
-    assert {DATA.names[x][0] for x in np.flatnonzero(mixed)} <= {"a", "b", "c"}
-    assert mixed.sum() >= 2
-    assert (predicted(learned, MemoryEngine(DATA)) < 0).all()
+def beyond_main_effects(learned: Learned, engine: MemoryEngine) -> dict[int, float]:
+    """By how much the evidence of full tables surpasses that of main effects, where they are not too large."""
+    out, levels = {}, engine.schema.cardinalities
+    for x in range(learned.graph.n_variables):
+        blanket = learned.graph.neighbours(x)
+        among, alone = (
+            [
+                2 * engine.rows(Model(family), [x], [given], floor=np.inf).value[0]
+                for family in ("pairwise", "saturated")
+            ]
+            for given in (blanket, [])
+        )
+        if len(blanket) > 1 and np.prod([levels[v] for v in (x, *blanket)]) <= engine.schema.n_rows:
+            out[x] = among[1] - alone[1] - (among[0] - alone[0])
+    return out
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_counts_as_more_than_main_effects(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    hidden = rng.random((16, 1500)) < 0.02 * (seed % 2)
+    codes = np.where(hidden, -1, DATA.codes) if seed else DATA.codes
+    codes = np.where(codes < 0, -1, codes + (rng.random(codes.shape) < 0.1 * (seed // 2)))
+    data = data_of(codes, (codes.max(axis=1) + 1).tolist())
+    engine, learned = MemoryEngine(data), evidence_map(data, view="undirected")
+    by: Any = learned.provenance.score
+    blankets = [learned.graph.neighbours(x) for x in range(16)]
+    values = by.bind(engine, None).rows(np.arange(16), blankets, floor=np.inf).value
+    mixed = more_than_main_effects(learned, engine, values)
+    expected = [x for x, beyond in beyond_main_effects(learned, engine).items() if beyond > BEYOND]
+    assert np.flatnonzero(mixed).tolist() == expected
+    assert len(expected) >= 2
+    assert (predicted(learned, engine) < 0).all()
 
 
 def test_stopped_searches_compare_nothing() -> None:

@@ -39,6 +39,28 @@ def moves(dag: Dag, n: int) -> Iterator[tuple[Dag, Dag]]:
             yield frozenset(), arc
 
 
+def best_move(
+    n: int,
+    dag: Dag,
+    seen: set[Dag],
+    may_be: Callable[[Dag, Dag], bool],
+    gain_of: Callable[[Dag, Dag, Dag], float],
+    tolerance: float,
+) -> tuple[float, Dag, Dag] | None:
+    """The move that gains most, what goes and what comes; the first of those that gain as much."""
+    found = []
+    for gone, new in moves(dag, n):
+        after = (dag - gone) | new
+        gain = gain_of(dag, gone, new)
+        says_nothing = new and not gone and abs(gain) <= tolerance
+        if after not in seen and not says_nothing and may_be(after, new):
+            found.append((gain, gone, new))
+    if not found:
+        return None
+    most = max(gain for gain, *_ in found)
+    return next(move for move in found if move[0] >= most - max(tolerance, 1e-9 * abs(most)))
+
+
 def climb(
     n: int,
     evidence: Evidence,
@@ -105,19 +127,11 @@ def _search(
     best = (dag, [*history], gained) if best is None else best
     seen, optimum, in_vain = {dag}, gained, 0
     while in_vain <= tabu:
-        found = []
-        for gone, new in moves(dag, n):
-            after = (dag - gone) | new
-            gain = gain_of(dag, gone, new)
-            says_nothing = new and not gone and abs(gain) <= tolerance
-            if after not in seen and not says_nothing and may_be(after, new):
-                found.append((gain, gone, new, after))
-        if not found:
+        found = best_move(n, dag, seen, may_be, gain_of, tolerance)
+        if found is None:
             break
-        most = max(gain for gain, *_ in found)
-        gain, gone, new, dag = next(
-            move for move in found if move[0] >= most - max(tolerance, 1e-9 * abs(most))
-        )
+        gain, gone, new = found
+        dag = (dag - gone) | new
         if tabu == 0 and gain <= tolerance:
             break
         seen.add(dag)

@@ -42,10 +42,22 @@ def test_both_are_those_of_the_twin(engine: Any, table: Table, seed: int) -> Non
     assert_agrees(table, engine, seed)
 
 
-def test_small_trips_and_sorted_codes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_trips_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(left_out, "AT_ONCE", 1)
-    monkeypatch.setattr(left_out, "DENSE", 4)
     assert_agrees(random_table(60, 6, 4, 0.05, seed=1), MemoryEngine, 3)
+
+
+def test_families_that_are_the_same_are_judged_once() -> None:
+    counting = MemoryEngine(data_of(*random_table(80, 9, 3, 0.05, seed=2)))
+    for seed in range(5):
+        arcs = graph_of(9, seed)
+        known = arcs, directed_left_out(counting, arcs, 1.0)
+        other = arcs.copy()
+        other[5 + seed % 4] ^= np.arange(9) == seed
+        again = directed_left_out(counting, other, 1.0, known)
+        assert again == pytest.approx(directed_left_out(counting, other, 1.0), rel=1e-12)
+        assert (again == known[1]).any()
+        assert (directed_left_out(counting, arcs, 1.0, known) == known[1]).all()
 
 
 def test_the_blanket_has_parents_children_and_their_other_parents() -> None:

@@ -42,24 +42,30 @@ void Cells::check(const std::vector<int>& levels) const {
     require(n_keys == std::int64_t(keys.shape(0)));
 }
 
-void CellCounts::ask(std::size_t q) {
-    const auto members = given(q);
+const Slices& SliceReader::read(std::size_t q) {
     const std::int64_t n_slices = cells_.slice_start.data()[q + 1] - cells_.slice_start.data()[q];
+    const std::int64_t n_members = cells_.given_start.data()[q + 1] - cells_.given_start.data()[q];
     const std::size_t n_sets = cells_.sets.shape(1);
     const std::int64_t *slice = cells_.sets.data(), *level = slice + n_sets, *rows = level + n_sets;
-    n_levels_ = levels_[cells_.x.data()[q]];
-    slices_.clear(int(members.size()));
+    slices_.clear(int(n_members));
     slices_.n = int(n_slices);
     slices_.size.assign(n_slices, 0), slices_.first_set.assign(n_slices + 1, 0);
-    set_at_.assign(n_slices * n_levels_, -1);
     const std::int64_t* key = cells_.keys.data() + first_key_[q];
-    slices_.code.assign(key, key + n_slices * std::int64_t(members.size()));
+    slices_.code.assign(key, key + n_slices * n_members);
     for (std::int64_t s = cells_.set_start.data()[q]; s < cells_.set_start.data()[q + 1]; ++s) {
-        set_at_[slice[s] * n_levels_ + level[s]] = slices_.n_sets();
         slices_.set_level.push_back(int(level[s])), slices_.set_size.push_back(int(rows[s]));
         slices_.size[slice[s]] += int(rows[s]), slices_.first_set[slice[s] + 1] = slices_.n_sets();
     }
     for (std::int64_t k = 0; k < n_slices; ++k) slices_.first_set[k + 1] = std::max(slices_.first_set[k], slices_.first_set[k + 1]);
+    return slices_;
+}
+
+void CellCounts::ask(std::size_t q) {
+    const Slices& slices = reader_.read(q);
+    n_levels_ = levels_[cells_.x.data()[q]];
+    set_at_.assign(std::size_t(slices.n) * n_levels_, -1);
+    for (int k = 0; k < slices.n; ++k)
+        for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) set_at_[k * n_levels_ + slices.set_level[s]] = s;
     std::map<int, std::vector<std::int64_t>> by_levels;
     for (std::int64_t t = cells_.y_start.data()[q]; t < cells_.y_start.data()[q + 1]; ++t)
         if (const int r = levels_[cells_.y.data()[t]]; r > 1) by_levels[r].push_back(t);

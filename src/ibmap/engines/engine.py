@@ -14,7 +14,7 @@ from ibmap import _core
 from ibmap._types import Floats, Ints
 from ibmap.data import CategoricalData, Schema
 from ibmap.data.numbers import NumericData
-from ibmap.engines.model import MOST_LEVELS, VAGUE, Model
+from ibmap.engines.model import DIRECTED, VAGUE, Model
 from ibmap.engines.questions import NONE, Questions
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists
 from ibmap.engines.tables import Tables
@@ -122,7 +122,7 @@ class EngineBase:
         """Return the rows of some x, each given its blanket, from tables; see :class:`Engine`."""
         n, xs = self.schema.n_variables, np.asarray(xs, np.int64)
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
-        known = np.asarray(self.schema.cardinalities) <= MOST_LEVELS
+        known = np.asarray(self.schema.cardinalities) <= model.most_levels
         outside = known & (not exact and (floor < np.inf or len(others.members) > 0))
         at_once = max(ROWS_AT_ONCE, TABLES_AT_ONCE // max(n, 1))
         parts = []
@@ -144,14 +144,20 @@ class EngineBase:
             parts.append(Rows(*found))
         return joined_rows(parts)
 
-    def conditionals(self, model: Model) -> _core.Conditionals:
+    def conditionals(self, model: Model) -> _core.Conditionals | _core.Families:
         """Return the conditionals of all variables, made once for every model."""
         if model.key not in self._conditionals:
-            self._conditionals[model.key] = conditionals_of(self, model, self.level_counts())
+            self._conditionals[model.key] = (
+                families_of(self, model)
+                if model.family in DIRECTED
+                else conditionals_of(self, model, self.level_counts())
+            )
         return self._conditionals[model.key]
 
     @cached_property
-    def _conditionals(self) -> dict[tuple[str, float, float, float], _core.Conditionals]:
+    def _conditionals(
+        self,
+    ) -> dict[tuple[str, float, float, float], _core.Conditionals | _core.Families]:
         return {}
 
     def level_counts(self) -> Ints:
@@ -173,6 +179,12 @@ def conditionals_of(engine: Engine, model: Model, counts: Ints | None = None) ->
         model.prior_count,
         model.saturated_share,
     )
+
+
+def families_of(engine: Engine, model: Model) -> _core.Families:
+    """Return the score of families in directed graphs behind an engine."""
+    levels = np.array(engine.schema.cardinalities, np.int64)
+    return _core.Families(levels, engine.schema.n_rows, model.family, model.prior_count)
 
 
 def level_counts(engine: Engine) -> Ints:

@@ -13,7 +13,7 @@ from ibmap._types import Ints
 from ibmap.data import CategoricalData
 from ibmap.engines.gpu_rows import DeviceRows
 from ibmap.engines.memory import MemoryEngine, drawn_rows
-from ibmap.engines.model import Model
+from ibmap.engines.model import DIRECTED, Model
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists
 from ibmap.errors import DataWarning, EngineError, RequestError
 
@@ -84,7 +84,7 @@ class GpuEngine(MemoryEngine):
         exact: bool = False,
     ) -> Rows:
         """Return the rows of some x, each given its blanket, from the GPU; see :class:`Engine`."""
-        if self.columns is None or exact or (floor == np.inf and also is None):
+        if self.columns is None or model.family in DIRECTED or exact or (floor == np.inf and also is None):
             return super().rows(model, xs, blankets, floor=floor, also=also, exact=exact)
         device = self._devices.get(model.key)
         if device is None:

@@ -7,6 +7,7 @@ import numpy as np
 from ibmap._types import Floats
 
 VAGUE = 0.02  #: precision of intercepts
+DIRECTED = ("bic", "bdeu")  #: scores of families, a variable with its parents in a directed graph
 MOST_LEVELS = 100  #: of a variable that there are conditionals of; one with more has no edges
 
 
@@ -17,10 +18,11 @@ class Model:
     Attributes
     ----------
     family : str
-        "pairwise" (main effects), "saturated" (a full table), or "adaptive" (the mixture of both).
+        "pairwise" (main effects), "saturated" (a full table), or "adaptive" (the mixture of both); of
+        directed graphs "bic" or "bdeu", where blankets are parents.
     effect_variance, prior_count, saturated_share : float
-        Prior variance of a log odds ratio; prior count of a level in a configuration; prior probability of a
-        full table, in the mixture.
+        Prior variance of a log odds ratio; prior count of a level in a configuration, or of "bdeu" those of
+        all cells of a family together; prior probability of a full table, in the mixture.
     log_odds : ndarray of shape (1, 1) or (n, n)
         Log prior odds of an edge: of all alike, or of each.
     n_threads : int
@@ -33,6 +35,11 @@ class Model:
     saturated_share: float = 0.01
     log_odds: Floats = field(default_factory=lambda: np.zeros((1, 1)))
     n_threads: int = 1
+
+    @property
+    def most_levels(self) -> float:
+        """Levels that a variable may have; one with more has no edges."""
+        return np.inf if self.family in DIRECTED else MOST_LEVELS
 
     @property
     def precision(self) -> float:

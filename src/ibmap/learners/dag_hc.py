@@ -68,9 +68,8 @@ def dag_hc(
     check_options(max_parents, tabu, shakes)
     n_threads(n_jobs)
     counting = as_engine(data, engine)
-    families = directed_score(score, counting, equivalent_sample_size)
-    if expected_neighbours is not None:
-        families.prior_odds = arc_odds(families.n, expected_neighbours)
+    odds = None if expected_neighbours is None else arc_odds(counting.schema.n_variables, expected_neighbours)
+    families = directed_score(score, counting, equivalent_sample_size, odds)
     _, must, must_not = constraints(counting.schema, None, required or (), forbidden or ())
     said = {
         "score": score,
@@ -110,7 +109,7 @@ def climb_dags(
     locked, out = _matrix(must, n), _matrix(must_not, n)
     climb = DagClimb(families, oriented(locked, out, max_parents), locked, out, max_parents, tabu)
     history: list[Step] = []
-    total, kept, stopped = families.total([np.flatnonzero(family) for family in climb.arcs]), 0, False
+    total, kept, stopped = families.total(climb.parents), 0, False
     best = total
     for move in moves_of(climb, shakes, worth_shaking):
         if move is None:  # back at the best structure

@@ -100,7 +100,7 @@ def evidence_map(
         learned = replace(learned, provenance=replace(learned.provenance, score=known))
     tries_arcs = counting.schema.n_variables <= climb.MATRIX and isinstance(by, AdaptiveScore)
     if running.finished and (view == "directed" or (view is None and tries_arcs)):
-        learned = best_view(learned, counting, view)
+        learned = best_view(learned, counting, running.state.native.values(), view)
     learned = learned if learned.arcs is not None else with_rivals(learned, running)
     return replace(learned, seconds=learned.seconds + perf_counter() - searched)
 

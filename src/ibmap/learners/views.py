@@ -8,7 +8,6 @@ import numpy as np
 from ibmap._types import Bools, Floats
 from ibmap.engines import Engine
 from ibmap.engines.model import Model
-from ibmap.engines.rows import no_lists
 from ibmap.learners.dag_hc import climb_dags
 from ibmap.learners.raising import constraints
 from ibmap.results.directed import arcs_of, score_of_arcs
@@ -24,23 +23,26 @@ HOPELESS = 0.05  #: a directed view that is worse by this share is not improved 
 VIEWS = ("undirected", "directed")
 
 
-def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Learned:
+def best_view(learned: Learned, engine: Engine, values: Floats, view: str | None = None) -> Learned:
     """Return the network of the better view, with what each of them is worth.
 
     The directed view is searched for if ``view`` is "directed", or if one variable in twenty depends on its
     neighbours in more than main effects, which the parents of a common child do. That view wins which
-    predicts better, its prior included.
+    predicts better, its prior included. ``values`` are the scores s_x of all variables, from the search.
     """
-    if view is None and more_than_main_effects(learned, engine).mean() < MIXED:
+    if view is None and more_than_main_effects(learned, engine, values).mean() < MIXED:
         return learned
     score: Any = learned.provenance.score
     families, edges = score_of_arcs(learned.provenance, engine)[1], learned.graph.adjacency
     odds = log_prior_odds(len(edges), score.expected_neighbours, score.prior)
     undirected = float(predicted(learned, engine).sum() + (odds * edges).sum()) / 2
 
+    known: tuple[Bools, Floats] | None = None
+
     def worth(arcs: Bools) -> float:
-        logs = directed_left_out(engine, arcs, SIZE)
-        return float(logs.sum() / 2 + (families.prior_odds * arcs).sum())
+        nonlocal known
+        known = arcs, directed_left_out(engine, arcs, SIZE, known)
+        return float(known[1].sum() / 2 + (families.model.log_odds * arcs).sum())
 
     def hopeful(arcs: Bools) -> bool:
         return worth(arcs) >= undirected - HOPELESS * abs(undirected)
@@ -62,27 +64,26 @@ def best_view(learned: Learned, engine: Engine, view: str | None = None) -> Lear
     return replace(learned, view_scores=scores)
 
 
-def more_than_main_effects(learned: Learned, engine: Engine) -> Bools:
+def more_than_main_effects(learned: Learned, engine: Engine, values: Floats) -> Bools:
     """Return which variables depend on their neighbours in more than main effects, by the evidence.
 
     The evidence of a full table beyond that of main effects, less what it is ahead without neighbours, where
-    both are the same model; a table of more cells than rows says nothing.
+    both are the same model; a table of more cells than rows says nothing. The search knows the mixture of
+    both, e^s = (1 - w) e^main + w e^full, half of which with the prior of edges is its value.
     """
-    n, out = learned.graph.n_variables, np.zeros(learned.graph.n_variables, bool)
-    several = [x for x in range(n) if len(learned.graph.neighbours(x)) > 1]
+    graph = learned.graph
     score: Any = learned.provenance.score
-    blankets = [learned.graph.neighbours(x) for x in several]
-    values = []
-    for family in ("pairwise", "saturated"):
-        model = Model(family, score.effect_variance, score.prior_count)
-        among, alone = (
-            engine.rows(model, several, given, floor=np.inf).value
-            for given in (blankets, no_lists(len(several)))
-        )
-        values.append(2 * (among - alone))
-    levels = np.log(np.maximum(engine.schema.cardinalities, 1))
-    cells = np.array([levels[[x, *blanket]].sum() for x, blanket in zip(several, blankets, strict=True)])
-    out[several] = (values[1] - values[0] > BEYOND) & (cells <= np.log(max(engine.schema.n_rows, 1)))
+    out = np.zeros(graph.n_variables, bool)
+    several = np.array([x for x in range(graph.n_variables) if len(graph.neighbours(x)) > 1], np.int64)
+    blankets, adjacency = [graph.neighbours(x) for x in several.tolist()], graph.adjacency
+    odds = log_prior_odds(graph.n_variables, score.expected_neighbours, score.prior)
+    mixture = 2 * values - (odds * adjacency).sum(axis=1)
+    model = Model("saturated", score.effect_variance, score.prior_count)
+    full = 2 * engine.rows(model, several, blankets, floor=np.inf).value
+    share = score.saturated_share
+    cells = np.log(np.maximum(engine.schema.cardinalities, 1)) @ (adjacency | np.eye(len(out), dtype=bool))
+    most = mixture[several] - full < np.log(share + (1 - share) * np.exp(-BEYOND))
+    out[several] = most & (cells[several] <= np.log(max(engine.schema.n_rows, 1)))
     return out
 
 

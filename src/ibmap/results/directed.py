@@ -83,7 +83,8 @@ def score_of_arcs(provenance: Provenance, engine: Engine) -> tuple[str, Directed
     by: Any = provenance.score
     options = dict(provenance.options) if by is None else {"score": "bdeu", **by.options()}
     label = str(options.get("score", "bic"))
-    score = directed_score(label, engine, float(options.get("equivalent_sample_size", 1.0)))
-    if options.get("expected_neighbours") is not None:
-        score.prior_odds = arc_odds(score.n, options["expected_neighbours"], options.get("prior"))
-    return label, score
+    size, neighbours = float(options.get("equivalent_sample_size", 1.0)), options.get("expected_neighbours")
+    if neighbours is None:
+        return label, directed_score(label, engine, size)
+    odds = arc_odds(engine.schema.n_variables, neighbours, options.get("prior"))
+    return label, directed_score(label, engine, size, odds)

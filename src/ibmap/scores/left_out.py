@@ -7,9 +7,11 @@ of too many levels, which have no edges, say nothing.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from ibmap import _core
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, ask
 from ibmap.engines.engine import conditionals_of
@@ -17,20 +19,24 @@ from ibmap.engines.model import Model
 from ibmap.scores.families import is_modelled
 
 AT_ONCE = 1 << 22  #: rows times variables of a trip, at most
-DENSE = 1 << 20  #: combinations of levels that are counted without looking which of them occur
 NONE = np.empty(0, np.int64)
 
 
-class Blanket:
-    """The observed configurations of x with its blanket: levels (x first), and how many rows have each."""
+class Counted(NamedTuple):
+    """Some x with the slices of their blankets, as the core takes them; see ``engines/tables.py``."""
 
-    def __init__(self, variables: Ints, levels: Ints, counts: Ints) -> None:
-        self.variables, self.levels, self.counts = variables, levels, counts
+    x: Ints
+    given: Ints
+    given_start: Ints
+    slice_start: Ints
+    keys: Ints
+    set_start: Ints
+    sets: Ints
 
     @property
-    def n_rows(self) -> int:
+    def n_rows(self) -> Ints:
         """Rows that know x and all of its blanket."""
-        return int(self.counts.sum())
+        return np.diff(np.append(0, np.cumsum(self.sets[2]))[self.set_start])
 
 
 def best_left_out(
@@ -42,34 +48,32 @@ def best_left_out(
     prior have set (Takeuchi's criterion), which is what leaving out each row in turn would cost to first
     order; full tables by their counts without the row.
     """
-    out = np.zeros(len(blankets))
     conditionals = conditionals_of(engine, Model("adaptive", effect_variance, prior_count))
-    for xs in _trips(engine, blankets):
-        asked, slices = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs])).answered()
-        found = conditionals.left_out(
-            *(asked.x, asked.given, asked.given_start, slices.start, slices.keys, slices.set_start),
-            *(slices.sets, 1),
-        )
-        owner = np.repeat(np.arange(len(xs)), np.diff(slices.set_start))
-        n_rows = np.bincount(owner, slices.sets[2], minlength=len(xs))
-        out[xs] = found.max(axis=0) * _scale(engine, n_rows)
+    out = np.zeros(len(blankets))
+    for counted in _trips(engine, blankets):
+        logs = conditionals.left_out(*counted, 1).max(axis=0)
+        out[counted.x] = logs * engine.schema.n_rows / np.maximum(counted.n_rows, 1)
     return out
 
 
-def directed_left_out(engine: Engine, arcs: Bools, size: float) -> Floats:
+def directed_left_out(
+    engine: Engine, arcs: Bools, size: float, known: tuple[Bools, Floats] | None = None
+) -> Floats:
     """Return, for every x, what a directed graph says: p(x | parents) Π p(child | its parents), normalised.
 
-    ``arcs[x, y]`` is y → x; every family has the prior counts of BDeu, which add up to ``size``.
+    ``arcs[x, y]`` is y → x; every family has the prior counts of BDeu, which add up to ``size``. ``known``
+    are other arcs, and what was returned for them: it holds for variables whose families are the same.
     """
-    out, levels = np.zeros(len(arcs)), np.asarray(engine.schema.cardinalities)
-    blankets = [blanket_of(arcs, x) for x in range(len(arcs))]
-    for xs in _trips(engine, blankets):
-        for x, blanket in zip(xs, _blankets(engine, xs, blankets), strict=True):
-            logs = np.zeros((len(blanket.counts), levels[x]))
-            for child in (x, *np.flatnonzero(arcs[:, x]).tolist()):
-                logs += _of_family(blanket, child, np.flatnonzero(arcs[child]), levels, size)
-            seen = logs[np.arange(len(logs)), blanket.levels[:, 0]] - np.logaddexp.reduce(logs, axis=1)
-            out[x] = float(blanket.counts @ seen) * _scale(engine, np.array(blanket.n_rows))
+    out, changed = np.zeros(len(arcs)), np.ones(len(arcs), bool)
+    if known is not None:
+        other, out = known[0], known[1].copy()
+        families = (arcs != other).any(axis=1)
+        changed = families | (arcs | other)[families].any(axis=0)
+    levels, blankets = np.array(engine.schema.cardinalities, np.int64), [NONE] * len(arcs)
+    for x in np.flatnonzero(changed).tolist():
+        blankets[x] = blanket_of(arcs, x)
+    for counted in _trips(engine, blankets, changed):
+        out[counted.x] = _core.directed_left_out(levels, *counted, arcs, size) * engine.schema.n_rows
     return out
 
 
@@ -81,58 +85,12 @@ def blanket_of(arcs: Bools, x: int) -> Ints:
     return np.flatnonzero(mine)
 
 
-def _of_family(blanket: Blanket, child: int, parents: Ints, levels: Ints, size: float) -> Floats:
-    """Return log p(child | parents) for every configuration and every level of x, without one of its rows.
-
-    A row that is left out is in the counts where x has its own level; where x is the child, it is in those
-    of the parents at all levels.
-    """
-    x, r, n = int(blanket.variables[0]), int(levels[blanket.variables[0]]), len(blanket.counts)
-    every = np.tile(np.arange(r), n)  # x has all its levels, in every configuration
-    column = dict(zip(blanket.variables.tolist(), blanket.levels.T, strict=True))
-    both = {v: np.append(c, every if v == x else np.repeat(c, r)) for v, c in column.items()}
-    code, most = _coded([both[v] for v in parents.tolist()], levels[parents], np.zeros(n + n * r, np.int64))
-    in_slice = np.bincount(code[:n], blanket.counts, minlength=most)[code[n:]].reshape(n, r)
-    code, most = _coded([both[child]], levels[[child]], code, most)
-    in_cell = np.bincount(code[:n], blanket.counts, minlength=most)[code[n:]].reshape(n, r)
-    own = blanket.levels[:, :1] == np.arange(r)
-    count = size / float(np.prod(levels[[child, *parents]].astype(float)))
-    rest = in_slice - (1 if x == child else own)
-    return np.asarray(np.log((in_cell - own + count) / (rest + count * levels[child])))
-
-
-def _coded(columns: Sequence[Ints], levels: Ints, code: Ints, most: int = 1) -> tuple[Ints, int]:
-    """Return one number for every combination of what it was so far with some columns, and their bound."""
-    for column, r in zip(columns, levels.tolist(), strict=True):
-        code, most = code * r + column, most * r
-        if most > DENSE:
-            distinct, code = np.unique(code, return_inverse=True)
-            most = len(distinct)
-    return code, most
-
-
-def _blankets(engine: Engine, xs: Sequence[int], blankets: Sequence[Ints]) -> Iterator[Blanket]:
-    """Yield the configurations of some variables with their blankets: one trip."""
-    tables = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs]))
-    for one in tables.one_by_one():
-        k, level, size = tables.answered()[1].sets[:, one.sets]
-        yield Blanket(np.append(one.x, blankets[one.x]), np.column_stack([level, one.keys[k]]), size)
-
-
-def _trips(engine: Engine, blankets: Sequence[Ints]) -> Iterator[list[int]]:
-    """Yield the variables that are modelled, some at a time, so that no answer is large."""
-    trip: list[int] = []
-    large = 0
-    for x in np.flatnonzero(is_modelled(engine.schema)).tolist():
-        trip.append(x)
-        large += engine.schema.n_rows * (len(blankets[x]) + 3)
-        if large >= AT_ONCE:
-            yield trip
-            trip, large = [], 0
-    if trip:
-        yield trip
-
-
-def _scale(engine: Engine, rows: Ints) -> Floats:
-    """Return by how much to raise sums over rows that know enough, so that they stand for all rows."""
-    return np.asarray(engine.schema.n_rows / np.maximum(rows, 1))
+def _trips(engine: Engine, blankets: Sequence[Ints], which: Bools | None = None) -> Iterator[Counted]:
+    """Yield the variables that are modelled, or which of them, some at a time: no answer is large."""
+    modelled = is_modelled(engine.schema)
+    every = np.flatnonzero(modelled if which is None else modelled & which)
+    numbers = np.cumsum([engine.schema.n_rows * (len(blankets[x]) + 3) for x in every.tolist()])
+    for xs in np.split(every, np.flatnonzero(np.diff(numbers // AT_ONCE)) + 1):
+        asked, slices = ask(engine, Questions.of([(x, NONE, blankets[x]) for x in xs.tolist()])).answered()
+        sets = slices.start, slices.keys, slices.set_start, slices.sets
+        yield Counted(asked.x, asked.given, asked.given_start, *sets)

@@ -3,26 +3,18 @@
 Matrices have a row for every child and a column for every parent.
 """
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ibmap import _core
 from ibmap._types import Bools, Floats, Ints
+from ibmap.engines.rows import Lists, ManyVariables, Rows, no_lists
 from ibmap.errors import RequestError
-from ibmap.kernels.dag import (
-    ADD,
-    DELETE,
-    NONE,
-    REVERSE,
-    add_ancestors,
-    best_move,
-    can_be_reversed,
-    fill_ancestors,
-    moved_mark,
-    remember,
-)
 
+ADD, DELETE, REVERSE, NONE = range(4)  #: what a move does with an arc; NONE: there is no move
 CACHED = 1 << 23  #: numbers of rows of evidence that are kept, for structures that come back
 
 
@@ -32,12 +24,8 @@ class Families(Protocol):
     n: int
     tolerance: float
 
-    def pairs(self) -> Floats:
-        """Return t_xy where nobody has parents."""
-        ...
-
-    def row(self, x: int, parents: Ints) -> Floats:
-        """Return t_xy of all y, given the parents of x."""
+    def rows(self, xs: Sequence[int] | Ints, parents: ManyVariables) -> Rows:
+        """Return t_xy of all y for some x, each given its parents."""
         ...
 
 
@@ -85,27 +73,50 @@ class DagClimb:
         max_parents: int,
         tabu: int,
     ) -> None:
-        self.score, self.arcs, self.tabu = score, arcs.copy(), tabu
-        self._required, self._forbidden, self._max_parents = required, forbidden, max_parents
-        self.ancestors = np.empty_like(self.arcs)
-        fill_ancestors(self.arcs, self.ancestors)
-        self._blocked = forbidden.copy()
-        self._rows: dict[tuple[int, bytes], Floats] = {}
+        self.score, self.tabu = score, tabu
+        self._dag = _core.Dag(required, forbidden, max_parents, score.tolerance, CACHED)
+        self._required = required
         self.n_rows = 0  #: rows of evidence that the score was asked for
-        self.evidence = score.pairs()
+        every = np.arange(score.n)
+        rows = score.rows(every, no_lists(score.n))
+        self._dag.put(every, rows.start, rows.y, rows.t, keeps=False)
+        for x, y in np.argwhere(arcs).tolist():
+            self._dag.move(ADD, x, y)
         for x in range(score.n):
-            if max_parents == 0 or self.arcs[x].any():
+            if max_parents == 0 or arcs[x].any():
                 self._look_again(x)
-        self._mark = self._best_mark = np.uint64(1)
+        self._best_mark = self._dag.mark
         self._gain = self.best_gain = 0.0  #: of this structure, and of the best one
         self._beyond: list[Move] = []  # moves since the best structure
         self._begin()
 
+    @property
+    def arcs(self) -> Bools:
+        """The structure as it stands."""
+        out = np.zeros((self.score.n, self.score.n), bool)
+        out[tuple(self._dag.arcs().T)] = True
+        return out
+
+    @property
+    def parents(self) -> Lists:
+        """The parents of every variable."""
+        child, parent = np.ascontiguousarray(self._dag.arcs().T)
+        return Lists(np.searchsorted(child, np.arange(self.score.n + 1)), parent)
+
+    @property
+    def ancestors(self) -> Bools:
+        """Whether a directed path leads from y to x, at [x, y]."""
+        return self._dag.ancestors().astype(bool)
+
+    @property
+    def evidence(self) -> Floats:
+        """What y gains as a parent of x beside its other parents, at [x, y]."""
+        return self._dag.evidence()
+
     def _begin(self) -> None:
         """Begin a search here: forget what was seen, and what was reached."""
-        self._known, self._n_known = np.zeros(64, np.uint64), 0
+        self._dag.begin()
         self._optimum, self._in_vain = self._gain, 0  # of this search, and moves since
-        self._remember()
 
     def advance(self) -> Move | None:
         """Make a move; None if the search is over, and then the structure is the best one."""
@@ -114,14 +125,14 @@ class DagClimb:
             self.go_back()
             return None
         self._make(move)
-        self._remember()
+        self._dag.remember()
         self._in_vain += 1
         if self._gain > self._optimum + self.score.tolerance:
             self._optimum, self._in_vain = self._gain, 0
         if self._gain > self.best_gain + self.score.tolerance:
-            self.best_gain, self._best_mark = self._gain, self._mark
+            self.best_gain, self._best_mark = self._gain, self._dag.mark
             self._beyond.clear()
-        elif self._mark == self._best_mark:  # where an earlier search has ended
+        elif self._dag.mark == self._best_mark:  # where an earlier search has ended
             self._in_vain = self.tabu + 1
         return move
 
@@ -131,11 +142,11 @@ class DagClimb:
         If it does not surpass the best structure, it ends there.
         """
         moves = []
-        for x, y in np.argwhere(self.arcs).tolist():
+        for x, y in self._dag.arcs().tolist():
             if v not in (x, y):
                 continue
             kind = DELETE
-            if can_be_reversed(self.arcs, self.ancestors, self._blocked, x, y):
+            if self._dag.can_reverse(x, y):
                 kind = REVERSE
             elif self._required[x, y]:
                 continue
@@ -165,21 +176,12 @@ class DagClimb:
         self._beyond.append(move)
 
     def _next(self) -> Move | None:
-        kind, x, y = best_move(
-            self.evidence,
-            self.arcs,
-            self.ancestors,
-            self._blocked,
-            self._required,
-            self._known,
-            self._mark,
-            self.score.tolerance,
-        )
+        kind, x, y = self._dag.best_move()
         return None if kind == NONE else self._move(kind, x, y)
 
     def _move(self, kind: int, x: int, y: int) -> Move:
         """Return a move with what it gains."""
-        here, turned = float(self.evidence[x, y]), float(self.evidence[y, x])
+        here, turned = self._dag.gain(x, y), self._dag.gain(y, x)
         if kind == ADD:
             return Move(kind, x, y, ((x, y, True, here),))
         removed = (x, y, False, -here)
@@ -187,39 +189,19 @@ class DagClimb:
 
     def _do(self, kind: int, x: int, y: int) -> None:
         """Change the structure, and ask again about the children that it touches."""
-        self._mark = np.uint64(moved_mark(self.score.n, self._mark, kind, x, y))
-        self.arcs[x, y] = kind == ADD
+        self._dag.move(kind, x, y)
+        self._look_again(x)
         if kind == REVERSE:
-            self.arcs[y, x] = True
-        if kind == ADD:
-            add_ancestors(self.ancestors, x, y)
-        else:
-            fill_ancestors(self.arcs, self.ancestors)
-        for child in (x, y)[: 1 + (kind == REVERSE)]:
-            self._look_again(child)
+            self._look_again(y)
 
     def _look_again(self, x: int) -> None:
-        """Update the evidence of a child, and which parents it may not get."""
-        parents = np.flatnonzero(self.arcs[x])
-        self._blocked[x] = self._forbidden[x] | self._forbidden[parents].any(axis=0)
-        if len(parents) >= self._max_parents:
-            self._blocked[x] = True
-        key = (x, parents.tobytes())
-        if key not in self._rows:
-            if len(self._rows) * self.score.n > CACHED:
-                self._rows.clear()
-            self._rows[key] = self.score.row(x, parents)
-            self.n_rows += 1
-        self.evidence[x] = self._rows[key]
-
-    def _remember(self) -> None:
-        """Note that this structure was seen."""
-        self._n_known += 1
-        if 2 * self._n_known > len(self._known):
-            marks = self._known[self._known != 0]
-            self._known = np.zeros(2 * len(self._known), np.uint64)
-            remember(self._known, marks)
-        remember(self._known, np.array([self._mark], np.uint64))
+        """Update the evidence of a child; that of a family that comes back is known."""
+        if self._dag.look_up(x):
+            return
+        parents = self._dag.parents(x)
+        rows = self.score.rows(np.array([x]), Lists(np.array([0, len(parents)]), parents))
+        self._dag.put(np.array([x]), rows.start, rows.y, rows.t)
+        self.n_rows += 1
 
 
 def moral(arcs: Bools) -> Bools:
@@ -233,7 +215,7 @@ def moral(arcs: Bools) -> Bools:
     [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
     """
     out = arcs | arcs.T
-    for family in arcs:
+    for family in arcs[arcs.sum(axis=1) > 1]:
         parents = np.flatnonzero(family)
         out[np.ix_(parents, parents)] = True
     np.fill_diagonal(out, False)
@@ -250,8 +232,8 @@ def pair_log_odds(evidence: Floats, arcs: Bools, ancestors: Bools) -> Floats:
     odds = np.maximum(free, free.T)
     odds[moral(arcs)] = 0.0
     odds += np.where(arcs, evidence, 0.0) + np.where(arcs, evidence, 0.0).T
-    for x, family in enumerate(arcs):
-        for a, b in combinations(np.flatnonzero(family).tolist(), 2):
+    for x in np.flatnonzero(arcs.sum(axis=1) > 1).tolist():
+        for a, b in combinations(np.flatnonzero(arcs[x]).tolist(), 2):
             odds[[a, b], [b, a]] += min(evidence[x, a], evidence[x, b])
     np.fill_diagonal(odds, 0.0)
     return odds
@@ -269,7 +251,7 @@ def oriented(required: Bools, forbidden: Bools, max_parents: int) -> Bools:
     >>> np.argwhere(oriented(path, np.zeros((3, 3), bool), 3)).tolist()  # child, parent
     [[1, 0], [2, 1]]
     """
-    arcs, rest = np.zeros_like(required), list(range(len(required)))
+    arcs, rest = np.zeros_like(required), np.flatnonzero(required.any(axis=1)).tolist()
     while rest:
         for x in reversed(rest):
             parents = [y for y in rest if required[x, y]]
