@@ -637,6 +637,12 @@ Row BayesRows::row(double floor, std::span<const std::int64_t> also) {
     for (std::size_t y = n; y < width; ++y) sigma[y] = 0.0, list(std::int64_t(y), false);
     Row out;
     out.value = sum_of({sigma, width}), out.rest = sum_of({exponential, width});
+    if (floor == -std::numeric_limits<double>::infinity()) {  // everybody
+        out.y.resize(n - 1), out.t.resize(n - 1);
+        for (std::size_t y = 0, i = 0; y < n; ++y)
+            if (std::int64_t(y) != x_) out.y[i] = std::int32_t(y), out.t[i++] = t[y];
+        return out;
+    }
     for (std::size_t first = 0; first < width; first += 8) {
         std::uint64_t some;  // eight flags at a time: most are 0
         std::memcpy(&some, listed_.data() + first, 8);
