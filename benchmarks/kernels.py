@@ -8,13 +8,13 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from ibmap.kernels.rows import fill_row
 
 from common import alternate, report, without_constants, world
 from ibmap.data import load
 from ibmap.engines import MemoryEngine, Questions
 from ibmap.independence import BayesianTest
 from ibmap.independence.bayesian import BoundBayesianTest, CompiledBayesianTest
-from ibmap.kernels.rows import fill_row
 from ibmap.learners.gsmn import blanket, finders
 from ibmap.learners.hhc_mn import compiled, parents_and_children
 from ibmap.scores.ib import CompiledIBScore

@@ -1,8 +1,8 @@
 """The paper's climb: flip the least credible pair as long as that raises the score (Algorithms 1 and 2).
 
-How credible a pair is: σ_xy + σ_yx, σ_xy being the log posterior of what the graph asserts about x and y, seen
-from x. It depends on the blanket of x alone, so a flip changes the rows of its two ends, and no other. σ lives
-in the core (``_core/climb.hpp``), as a matrix; or, of very many variables, those pairs that may ever be proposed.
+How credible a pair is: σ_xy + σ_yx, σ_xy being the log posterior of what the graph asserts about x and y,
+seen from x. It depends on the blanket of x alone, so a flip changes the rows of its two ends, and no other.
+σ lives in the core (``_core/climb.hpp``): as a matrix, or, of very many variables, of pairs above a floor.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ class Climbing:
         return ascents
 
     def _least_credible_pair(self) -> tuple[int, int] | None:
-        """Return the smallest (x, y) of the least credible pairs (Algorithm 2, line 1); None if there is none."""
+        """Return the first of the least credible pairs (Algorithm 2, line 1); None if there is none."""
         while True:
             if len(unknown := self.state.unknown()):
                 self._score(unknown)
@@ -234,5 +234,4 @@ class ClimbingOnce(Climbing):
 def _both_ways(pairs: Ints) -> Iterator[tuple[int, int]]:
     """Yield pairs (x, y), and then all of them the other way round."""
     for some in (pairs, pairs[:, ::-1]):
-        for x, y in some.tolist():
-            yield x, y
+        yield from map(tuple, some.tolist())
