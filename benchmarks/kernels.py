@@ -12,22 +12,20 @@ import numpy as np
 from common import alternate, report, without_constants, world
 from ibmap.data import load
 from ibmap.engines import MemoryEngine, Questions
+from ibmap.engines.rows import no_lists
 from ibmap.independence import BayesianTest
 from ibmap.independence.bayesian import BoundBayesianTest, CompiledBayesianTest
-from ibmap.kernels.rows import fill_row
-from ibmap.learners.gsmn import blanket, finders
-from ibmap.learners.hhc_mn import compiled, parents_and_children
-from ibmap.scores.ib import CompiledIBScore
-from ibmap.search.climb import Climbing
+from ibmap.learners.gsmn import blanket
+from ibmap.learners.hhc_mn import parents_and_children
+from ibmap.scores.ib import IBScoreOfBits
 
 N, ROWS = 500, 1600
-NONE = np.empty(0, np.int64)
 
 
 def pairs_of_work(engine: MemoryEngine) -> list[tuple[str, Callable[[], object], Callable[[], object]]]:
     """Return (kernel, specialised, general) for each kernel."""
     fused, general = CompiledBayesianTest(BayesianTest(), engine), BoundBayesianTest(BayesianTest(), engine)
-    score, n = CompiledIBScore(fused), engine.schema.n_variables
+    score, n = IBScoreOfBits(fused), engine.schema.n_variables
     sigma, ys = np.empty((n, n)), np.arange(6, n)
     few, many = np.arange(1, 6), np.arange(1, 16)
     rng = np.random.default_rng(0)
@@ -36,15 +34,7 @@ def pairs_of_work(engine: MemoryEngine) -> list[tuple[str, Callable[[], object],
     asked = Questions.each(xs, others, given, sizes)
 
     def all_rows() -> None:
-        for x in range(n):
-            fill_row(*score.row(0), x, NONE, sigma[x])
-
-    def climb(*, in_kernel: bool) -> None:
-        running = Climbing(score, patience=100)
-        if in_kernel:
-            running.advance(1000)
-        else:
-            running._advance_by_rows(1000, 10**9)
+        score.rows(range(n), no_lists(n))
 
     return [
         (
@@ -64,19 +54,14 @@ def pairs_of_work(engine: MemoryEngine) -> list[tuple[str, Callable[[], object],
             partial(general.answers, asked),
         ),
         (
-            "ib_ascent: a climb with patience 100",
-            partial(climb, in_kernel=True),
-            partial(climb, in_kernel=False),
-        ),
-        (
-            "gsmn, odds: the blankets of 50 variables",
-            partial(visit, finders([fused], n)[0]),
+            "first_dependent, first_independent: the blankets of 50 variables",
             partial(visit, partial(blanket, fused, n=n)),
+            partial(visit, partial(blanket, general, n=n)),
         ),
         (
-            "hhc_mn: parents and children of 50 variables",
-            partial(visit, partial(compiled, fused, n=n, max_condition=None)),
+            "first_independent: parents and children of 50 variables",
             partial(visit, partial(parents_and_children, fused, n=n, max_condition=None)),
+            partial(visit, partial(parents_and_children, general, n=n, max_condition=None)),
         ),
     ]
 

@@ -1,12 +1,17 @@
 """Rows with all variables, as tests compare them."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from ibmap.scores.local_score import WholeRows
+from ibmap._types import Floats
 
 STRONG = (
     1.0  #: length of an effect beyond which exact rows fit the model without it (``_core/conditionals.hpp``)
 )
+
+
+class WholeRows(NamedTuple):
+    evidence: Floats  #: (rows, variables): t_xy, and 0 for x itself
+    values: Floats  #: (rows,): s_x(B)
 
 
 def whole(score: Any, xs: Any, blankets: Any, **how: Any) -> WholeRows:

@@ -218,6 +218,12 @@ class Bayes:
     def first_independent(self, table: Table, x: int, y: int, subsets: Ints, threshold: float) -> int:
         """The first row of subsets given which log Pr(independent) exceeds the threshold; -1 if none."""
 
+    def first_dependent(self, table: Table, x: int, ys: Ints, given: Ints, thresholds: Floats) -> int:
+        """The first of ys whose log Pr(independent) does not exceed its threshold; -1 if none."""
+
+    def first_independent_member(self, table: Table, x: int, members: Ints, thresholds: Floats) -> int:
+        """The first member whose log Pr(independent), given the others, exceeds its threshold; -1 if none."""
+
     def posteriors_of_cells(
         self, x: Ints, y: Ints, start: Ints, cells: Ints, log_slices: Floats | None
     ) -> tuple[Floats, Floats]:
@@ -246,30 +252,6 @@ class Bayes:
 
     def fill_unconditional(self, table: Table, sigma: Floats, n_threads: int = 1) -> None:
         """σ of all pairs in the graph without edges, symmetric, 0 for x = y; every pair is counted once."""
-
-    def likely_pairs(
-        self, table: Table, most: int, n_threads: int = 1
-    ) -> tuple[SmallInts, Floats, float, Floats]:
-        """The same without a matrix: pairs x < y with the largest t, ``most`` at most; t; floor; values.
-
-        They come by falling t, then by x and y. No other pair has a t above the floor, which is -inf if all
-        are listed. Values are Σ_y σ_xy of every x.
-        """
-
-    def terms(self, x: int, y: int) -> tuple[Floats, Floats, Floats, float]:
-        """What t of x and y without conditioning is made of, for devices: tables cell, row, column; start.
-
-        t = start + Σ cell[c] - Σ row[c] - Σ column[c], over the counts c of cells, levels of x, levels of y.
-        """
-
-    def sigma_rows(self, table: Table) -> SigmaRows:
-        """Rows of σ by address, for one thread."""
-
-class SigmaRows:
-    """A function that compiled code can call (``kernels/rows.py``); it goes with the compiled climb."""
-
-    address: int  #: of the function
-    context: int  #: what it finds at the address that it is given first
 
 class State:
     """A graph, the row of every x given its blanket, and its best choice (``search/state.py``)."""
@@ -307,6 +289,31 @@ class State:
     ) -> tuple[Floats, Ints, Floats, Floats, Ints, Ints]: ...
     def begin_trial(self) -> None: ...
     def end_trial(self, take_back: bool) -> None: ...
+
+class Climb:
+    """A graph, σ_xy of all pairs or of some, and the least credible pair (``search/climb.py``)."""
+
+    is_whole: bool
+    floor: float
+    def __init__(self, n: int, is_whole: bool, floor: float) -> None: ...
+    def toggle(self, x: int, y: int) -> None: ...
+    def lock(self, x: int, y: int) -> None: ...
+    def close(self, x: int, y: int) -> None: ...
+    def open_all(self) -> None: ...
+    def edges(self) -> Ints: ...
+    def is_edge(self, x: int, y: int) -> bool: ...
+    def blankets(self, xs: Ints) -> tuple[Ints, Ints]: ...
+    def listed(self, xs: Ints) -> tuple[Ints, Ints]: ...
+    def begin(self, values: Floats) -> None: ...
+    def put(self, xs: Ints, start: Ints, y: SmallInts, t: Floats, rest: Floats, value: Floats) -> None: ...
+    def find(self, x: int, y: int) -> float: ...
+    def value(self, x: int) -> float: ...
+    def total(self) -> float: ...
+    def matrix(self) -> Floats: ...
+    def unknown(self) -> Ints: ...
+    def lists_enough(self) -> bool: ...
+    def least_credible(self) -> tuple[int, int] | None: ...
+    def near_misses(self, most: int) -> Ints: ...
 
 # Gibbs sampling of models (gibbs.cpp): ``rows`` is filled. A row depends on the model, the seed, the sweeps
 # and its place alone. The neighbours of variable i are neighbours[start[i]:start[i + 1]]. Where logarithms

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from ibmap._core import Bayes
 from ibmap.data import CategoricalData
 from ibmap.engines import MemoryEngine, Questions
-from ibmap.engines.gpu import GpuEngine
 from ibmap.independence import BayesianTest
-from ibmap.scores.ib import ib_score
 from tests.engines.partitioned import data_of
 from tests.independence.agreement import OPTIONS
 from tests.reference.bayesian import Posterior, log_posterior
@@ -24,6 +22,7 @@ Options = dict[str, Any]
 CLOSE = {"rel": 1e-9, "abs": 1e-300}
 EVERYONE = -math.inf
 NOBODY = math.inf
+NONE, ZEROS = np.empty(0, np.int64), np.zeros(2, np.int64)
 
 
 def bound(table: Table, **options: Any) -> Any:
@@ -151,8 +150,8 @@ def table_of_pairs(n: int, n_rows: int, seed: int) -> Table:
 
 
 @settings(max_examples=40)
-@given(PAIRS, st.sampled_from(["ones", "consistent", "bdeu"]), st.sampled_from([0, 1, 7, 300, 10**5]))
-def test_all_pairs_as_a_matrix_and_as_lists(shape: Any, prior_counts: str, most: int) -> None:
+@given(PAIRS, st.sampled_from(["ones", "consistent", "bdeu"]))
+def test_all_pairs(shape: Any, prior_counts: str) -> None:
     table = table_of_pairs(*shape)
     n, rng = len(table[1]), np.random.default_rng(0)
     test = bound(table, prior_counts=prior_counts)
@@ -165,42 +164,35 @@ def test_all_pairs_as_a_matrix_and_as_lists(shape: Any, prior_counts: str, most:
     for x, y in [rng.permutation(n)[:2].tolist() for _ in range(5)]:
         twin = log_posterior(*table, x, y, [], prior_counts=prior_counts)
         assert sigma[x, y] == pytest.approx(twin.log_independent, **CLOSE)
-    found = test.core.likely_pairs(test.engine.table, most, 1)
-    pairs, t, floor, values = found
-    for one, two in zip(found, test.core.likely_pairs(test.engine.table, most, 2), strict=True):
-        assert np.array_equal(one, two)
-    assert values == pytest.approx(sigma.sum(axis=1), rel=1e-11)
-    assert len(t) <= most
-    assert len(set(map(tuple, pairs.tolist()))) == len(t)
-    assert (pairs[:, 0] < pairs[:, 1]).all()
-    assert (np.diff(t) <= 0).all()
-    assert (t > floor).all()
-    assert -np.logaddexp(0.0, t) == pytest.approx(sigma[pairs[:, 0], pairs[:, 1]], rel=1e-11)
-    left = np.ones((n, n), bool)
-    left[pairs[:, 0], pairs[:, 1]] = False
-    left = left[np.triu_indices(n, 1)]
-    assert (len(t) == n * (n - 1) // 2) == (not left.any())
-    if left.any():
-        lowest = sigma[np.triu_indices(n, 1)][left].min()
-        assert lowest == pytest.approx(-np.logaddexp(0.0, floor), rel=1e-9)
-    else:
-        assert floor == -math.inf
 
 
-def test_a_device_scores_the_same_pairs() -> None:
-    codes = np.random.default_rng(3).integers(0, 2, (40, 150))
-    codes[20:] ^= codes[:20] & (np.arange(150) % 3 == 0)
-    data = data_of(codes, [2] * 40)
-    one, other = (
-        ib_score(BayesianTest(prior_counts=0.25, prior=0.8).bind(engine), 40)
-        for engine in (GpuEngine(data, "numpy"), MemoryEngine(data))
-    )
-    found, expected = np.empty((40, 40)), np.empty((40, 40))
-    one.fill_empty(found)
-    other.fill_empty(expected)
-    assert found == pytest.approx(expected, rel=1e-10, abs=1e-12)
-    for here, there in zip(one.lowest(60), other.lowest(60), strict=True):
-        assert here == pytest.approx(there)
+@settings(max_examples=60)
+@given(table=TABLES, seed=st.integers(0, 10**6), options=OPTIONS, wide=st.booleans())
+def test_the_first_of_many_is_that_of_all_answers(
+    table: Table, seed: int, options: Options, wide: bool
+) -> None:
+    table = with_many_levels(table, 40, 300) if wide else table
+    n, test, rng = len(table[1]), bound(table, **options), np.random.default_rng(seed)
+    for _ in range(4):
+        x, *others = rng.permutation(n).tolist()
+        size = int(rng.integers(len(others) + 1))
+        given, ys = np.array(others[:size], np.int64), np.array(others[size:], np.int64)
+        for k in range(size + 1):  # a conditioning set that grows
+            expected = np.flatnonzero(~test.fixed(x, ys, given[:k]).independent)
+            assert test.first_dependent(x, ys, given[:k]) == (expected[0] if len(expected) else None)
+        expected = np.flatnonzero(test.round_robin(x, given).independent)
+        assert test.first_independent(x, given) == (expected[0] if len(expected) else None)
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_the_first_dependent_one_may_come_late(n: int) -> None:
+    codes = np.random.default_rng(n).integers(0, 2, (n, 200))
+    codes[-1] = codes[0]
+    test, others = bound((codes, [2] * n)), np.arange(1, n)
+    expected = np.flatnonzero(~test.fixed(0, others, NONE).independent)
+    strong = np.setdiff1d(others, others[expected[:-1]])
+    assert test.first_dependent(0, strong, NONE) == len(strong) - 1
+    assert test.first_dependent(0, strong[:-1], NONE) is None
 
 
 def test_one_test_may_be_asked_by_many_threads() -> None:
@@ -222,7 +214,6 @@ def test_one_test_may_be_asked_by_many_threads() -> None:
 
 
 TWO = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
-NONE, ZEROS = np.empty(0, np.int64), np.zeros(2, np.int64)
 
 
 @pytest.mark.parametrize(
@@ -239,13 +230,19 @@ NONE, ZEROS = np.empty(0, np.int64), np.zeros(2, np.int64)
         ("rows", ([0], [0, 1], [5], 0.0, [0, 0], [])),
         ("rows", ([0], [0, 0], [], 0.0, [0, 1], [9])),
         ("fill_unconditional", (np.empty((2, 3)), 1)),
-        ("likely_pairs", (-1, 1)),
+        ("first_dependent", (3, [0], [1], np.zeros(1))),
+        ("first_dependent", (0, [3], [1], np.zeros(1))),
+        ("first_dependent", (0, [1], [-1], np.zeros(1))),
+        ("first_dependent", (0, [1], [0], np.zeros(1))),
+        ("first_dependent", (0, [1], [2], np.zeros(2))),
+        ("first_independent_member", (0, [3], np.zeros(1))),
+        ("first_independent_member", (0, [1, 2], np.zeros(1))),
     ],
 )
 def test_what_leads_out_of_bounds_is_refused(method: str, arguments: Any) -> None:
     test = bound((TWO, [2, 2, 2]))
     arrays = [np.array(a, np.int64) if isinstance(a, list) else a for a in arguments]
-    with pytest.raises(ValueError, match=r"variable|blanket|for every|negative"):
+    with pytest.raises(ValueError, match=r"variable|blanket|for every|given"):
         getattr(test.core, method)(test.engine.table, *arrays)
 
 

@@ -15,10 +15,8 @@ from ibmap.errors import DataWarning, EngineError, RequestError
 from ibmap.independence import BayesianTest
 from ibmap.learners import evidence_map, ibmap_hc
 from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
-from ibmap.scores.ib import ib_score
 from ibmap.search import climb
 from ibmap.search import state as search_state
-from ibmap.search.wide_lists import unconditional
 from tests.rows import whole
 
 KINDS = [AdaptiveScore, PairwiseScore, SaturatedScore]
@@ -134,24 +132,6 @@ def test_the_same_climb(arrays, options, matrix, monkeypatch):
     assert one.graph == other.graph
     assert [(step.x, step.y) for step in one.history] == [(step.x, step.y) for step in other.history]
     assert one.score == pytest.approx(other.score, rel=1e-12)
-
-
-def test_all_pairs_at_once_are_those_in_memory():
-    data = table(50, 120, 4, constant=False)
-    one, other = (
-        ib_score(BayesianTest(prior_counts=0.25).bind(engine), 50)
-        for engine in (GpuEngine(data, "numpy"), MemoryEngine(data))
-    )
-    found, expected = np.empty((50, 50)), np.empty((50, 50))
-    one.fill_empty(found)
-    other.fill_empty(expected)
-    assert np.array_equal(found, found.T)
-    assert found == pytest.approx(expected, rel=1e-10, abs=1e-12)
-    lists, more = (unconditional(score, 60) for score in (one, other))
-    assert set(map(tuple, lists.pairs.tolist())) == set(map(tuple, more.pairs.tolist()))
-    assert lists.values == pytest.approx(more.values)
-    assert lists.row_sum == pytest.approx(more.row_sum)
-    assert lists.floor == pytest.approx(more.floor)
 
 
 def test_few_rows_at_a_time_change_nothing(monkeypatch):

@@ -102,8 +102,7 @@ def test_relabelling_the_levels_changes_nothing(table: tuple[Codes, list[int]], 
 
 @pytest.mark.parametrize("levels", [2, 4])
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
-def test_threads_change_no_bit(n_jobs: int, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibmap.search.climb.PARALLEL", 0)
+def test_threads_change_no_bit(n_jobs: int, levels: int) -> None:
     codes, cards = random_table(300, 80, levels, 0.0, seed=levels)
     one, many = (
         ibmap_hc(data_of(codes, cards), patience=1),

@@ -1,6 +1,5 @@
 """GSMN, HHC-MN and MI choose exactly what their pseudo-code chooses, with as many tests, on any engine."""
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from ibmap import BayesianTest, Learned
 from ibmap.engines import MemoryEngine
 from ibmap.independence.information import information_matrix
 from ibmap.learners import gsmn, hhc_mn, mutual_information
-from ibmap.learners.gsmn import compiled_finders
 from ibmap.learners.mutual_information import neighbourhoods
 from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns
 from tests.independence.agreement import OPTIONS
@@ -187,7 +185,7 @@ def test_one_end_or_both_ends_of_an_edge(learner: Any, options: dict[str, Any]) 
     assert differ > 0
 
 
-# The compiled route for binary tables
+# Bits in memory, and the same test of tables
 
 
 def binary_network(n_rows: int, n: int, seed: int) -> Any:
@@ -204,14 +202,12 @@ def binary_network(n_rows: int, n: int, seed: int) -> Any:
 @pytest.mark.parametrize(
     "options", [{}, {"prior_counts": "bdeu"}, {"slices": "all", "prior": 0.2}, {"combine": "global"}]
 )
-def test_wide_binary_tables_take_the_same_way_compiled_or_not(
-    n_rows: int, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_wide_binary_tables_take_the_same_way_by_bits_and_by_tables(
+    n_rows: int, options: dict[str, Any]
 ) -> None:
     data = binary_network(n_rows, 90, seed=n_rows)
     test = BayesianTest(**options)
-    compiled = gsmn(data, test)
-    monkeypatch.setattr(sys.modules["ibmap.learners.gsmn"], "compiled_finders", lambda tests: None)
-    general = gsmn(data, test)
+    compiled, general = gsmn(data, test), gsmn(data, test, engine=HiddenEngine(data))
     assert compiled.graph == general.graph
     assert compiled.n_tests == general.n_tests
 
@@ -227,8 +223,6 @@ def test_constant_columns_are_asked_about_and_never_found(n_rows: int, options: 
     constant = np.random.default_rng(n_rows).random(90) < 0.2
     codes[constant] = 0
     data, test = data_of(codes, np.where(constant, 1, 2)), BayesianTest(**options)
-    route = compiled_finders([test.bind(MemoryEngine(data))])
-    assert (route is None) == ("ties" in options)  # nothing is left of a tie that is decided so
     compiled, general = gsmn(data, test), gsmn(data, test, engine=HiddenEngine(data))
     assert compiled.graph == general.graph
     assert compiled.n_tests == general.n_tests
@@ -253,13 +247,3 @@ def test_blankets_beyond_all_measure_are_found_all_the_same() -> None:
     assert compiled.graph == general.graph
     assert compiled.n_tests == general.n_tests
     assert compiled.graph.n_edges == 80 * 79 // 2
-
-
-def test_a_budget_that_is_spent_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes, cards = random_table(200, 12, 3, 0.0, seed=7)
-    whole = hhc_mn(data_of(codes, cards))
-    for budget in (0, 1, 20):
-        monkeypatch.setattr(sys.modules["ibmap.learners.hhc_mn"], "BUDGET", budget)
-        part = hhc_mn(data_of(codes, cards))
-        assert part.graph == whole.graph
-        assert part.n_tests == whole.n_tests

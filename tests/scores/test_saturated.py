@@ -25,7 +25,8 @@ def assert_agrees(table: Table, engine: Any, seed: int, **options: float) -> Non
     n, blankets = len(cards), blankets_of(len(cards), seed)
     score = SaturatedScore(**options).bind(engine(data_of(codes, cards)), None)
     a, c = options.get("prior_count", 0.5), options.get("expected_neighbours", 4.0)
-    for given_blankets, rows in ((blankets, whole(score, range(n), blankets)), ([[]] * n, score.empty())):
+    for given_blankets in (blankets, [[]] * n):
+        rows = whole(score, range(n), given_blankets)
         for x, blanket in enumerate(given_blankets):
             expected = [0.0 if y == x else twin.evidence(codes, cards, x, y, blanket, a, c) for y in range(n)]
             assert rows.evidence[x] == pytest.approx(expected, rel=1e-9, abs=1e-9)

@@ -1,4 +1,4 @@
-"""The score that is kept up to date equals the score from scratch, on the compiled and the general route."""
+"""The score that is kept up to date equals the score from scratch, whoever counts; lists change nothing."""
 
 from itertools import combinations
 from typing import Any
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from ibmap import BayesianTest, FunctionTest
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
+from ibmap.learners import ibmap_hc
+from ibmap.results.result_file import read_result, result_of_learned, result_text
 from ibmap.scores.ib import ib_score
-from ibmap.search import Climb
+from ibmap.search import Climb, climb
 from ibmap.search.climb import Climbing
 from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns
 from tests.independence.agreement import OPTIONS
@@ -28,7 +30,7 @@ def within(pairs: set[tuple[int, int]], n: int) -> Pairs:
     return sorted(pair for pair in pairs if max(pair) < n)
 
 
-def edges_of(score: Climbing) -> Pairs:
+def edges_of(score: Any) -> Pairs:
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(adjacency_of(score)))]
 
 
@@ -46,15 +48,17 @@ def new(
 
 
 def adjacency_of(climb: Climbing) -> NDArray[np.bool_]:
-    return (climb.state.flags & 1).astype(bool)
+    n = climb.score.n
+    adjacency = np.zeros((n, n), bool)
+    adjacency[tuple(climb.pairs.T)] = True
+    return adjacency | adjacency.T
 
 
 def assert_same_state(score: Climbing, fresh: Climbing) -> None:
     assert score.pair_scores == pytest.approx(fresh.pair_scores, rel=1e-9, abs=1e-300)
     assert score.total == pytest.approx(fresh.total, rel=1e-9)
-    assert score.state.row_sum == pytest.approx(fresh.state.row_sum, rel=1e-9)
-    assert np.array_equal(score.state.flags, fresh.state.flags)
-    assert score.state.lowest == pytest.approx(fresh.state.lowest, rel=1e-9)
+    assert np.array_equal(score.pairs, fresh.pairs)
+    assert score.state.least_credible() == fresh.state.least_credible()
 
 
 @settings(max_examples=60)
@@ -71,7 +75,6 @@ def test_the_score_from_scratch_agrees_with_the_twin(
         expected = pair_scores(codes, cards, adjacency, **options)
         for engine in (MemoryEngine, HiddenEngine, PartitionedEngine):
             score = new(engine, table, start, **options)
-            assert (score.compiled is None) == (engine is not MemoryEngine)
             assert score.pair_scores == pytest.approx(expected, rel=1e-9, abs=1e-300)
             assert score.total == pytest.approx(total(expected), rel=1e-9)
             assert not score.pair_scores.diagonal().any()
@@ -113,7 +116,7 @@ def test_score_after_every_ascent_equals_score_from_scratch(
         assert step.gain > 1e-9
         height = score.total
         assert_same_state(score, new(engine, table, edges_of(score), fixed, **options))
-    assert not (score.state.flags & 4).any()  # a search that ended leaves no marks
+    assert not score.saved()["tried"]  # a search that ended leaves no marks
     assert [pair in start for pair in fixed] == [pair in edges_of(score) for pair in fixed]
 
 
@@ -124,10 +127,10 @@ def test_score_after_every_ascent_equals_score_from_scratch(
 def test_a_search_that_ended_stays_where_it_is(engine: Any, patience: int, table: Table) -> None:
     score = new(engine, table, patience=patience)
     score.advance(999)
-    lowest = score.state.lowest.copy()
-    assert_same_state(score, new(engine, table, edges_of(score)))
+    fresh = new(engine, table, edges_of(score))
+    assert_same_state(score, fresh)
     assert score.advance(1) == []
-    assert np.array_equal(score.state.lowest, lowest)
+    assert_same_state(score, fresh)
 
 
 @pytest.mark.parametrize("patience", [0, 2])
@@ -159,12 +162,12 @@ def test_a_search_goes_on_where_its_budget_ended(engine: Any, budget: int) -> No
     assert found == expected
     assert calls > len(expected) / budget
     assert one_go.n_tests == in_parts.n_tests
-    assert np.array_equal(one_go.state.flags, in_parts.state.flags)
+    assert np.array_equal(one_go.pairs, in_parts.pairs)
 
 
 @pytest.mark.parametrize("patience", [0, 2])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_compiled_route_is_the_general_route(seed: int, patience: int) -> None:
+def test_bits_take_the_steps_of_tables(seed: int, patience: int) -> None:
     table = random_table(250, 10, [2, 3, 12, 4, 2][seed], 0.0 if seed < 3 else 0.05, seed)
     compiled, general = (new(engine, table, patience=patience) for engine in (MemoryEngine, HiddenEngine))
     steps, others = compiled.advance(999), general.advance(999)
@@ -175,8 +178,7 @@ def test_the_compiled_route_is_the_general_route(seed: int, patience: int) -> No
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
-def test_threads_change_no_bit(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibmap.search.climb.PARALLEL", 0)  # also the ascents, small as the table is
+def test_threads_change_no_bit(n_jobs: int) -> None:
     for levels in (2, 5):
         table = with_wide_columns(random_table(200, 90, levels, 0.0, seed=levels), 5, 40)
         one, many = (new(MemoryEngine, table, n_jobs=jobs, patience=1) for jobs in (1, n_jobs))
@@ -244,3 +246,134 @@ def test_another_number_of_variables_than_the_test_knows_is_refused() -> None:
     codes, cards = random_table(20, 3, 2, 0.0, 0)
     with pytest.raises(RequestError, match="knows 3 variables, not 4"):
         ib_score(BayesianTest().bind(MemoryEngine(data_of(codes, cards))), 4)
+
+
+# Very many variables: pairs above a floor in place of a matrix
+
+
+def groups(n: int, rows: int, levels: int = 2, seed: int = 0) -> Table:
+    """Groups of four noisy copies."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, levels, (n, rows))
+    for x in range(n):
+        if x % 4:
+            same = rng.random(rows) > 0.15 * (1 + x % 4)
+            codes[x] = np.where(same, codes[x - x % 4], codes[x])
+    return codes, [levels] * n
+
+
+def of_all_kinds(n: int) -> Table:
+    """Variables of three, of one and of forty levels, and with missing values."""
+    codes, cards = groups(n, 200)
+    for at, size in ((5, 3), (9, 1), (12, 40)):
+        codes[at], cards[at] = np.arange(200) % size, size
+    codes[20:30, ::7] = -1
+    return codes, cards
+
+
+def by_lists(listed: float, *arguments: Any, **more: Any) -> Climbing:
+    """Return a climb that keeps no matrix, and lists so many pairs at first."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(climb, "MATRIX", 0)
+        patched.setattr(climb, "LISTED", listed)
+        running = new(*arguments, **more)
+        ended(running)
+        assert running.pair_scores is None
+        return running
+
+
+def ended(running: Climbing) -> list[Any]:
+    running.steps = []
+    while not running.finished and len(running.steps) < 150:
+        running.steps += running.advance(7, 50)
+    return running.steps
+
+
+def assert_same_steps(one: Any, other: Any) -> None:
+    assert [step[:3] for step in one.steps] == [step[:3] for step in other.steps]
+    for field in ("gain", "score"):
+        here, there = ([getattr(step, field) for step in some.steps] for some in (one, other))
+        assert here == pytest.approx(there, rel=1e-9, abs=1e-9)
+    assert np.array_equal(one.pairs, other.pairs)
+    assert (one.total, one.n_tests) == (pytest.approx(other.total, rel=1e-12), other.n_tests)
+
+
+@pytest.mark.parametrize("engine", [MemoryEngine, HiddenEngine])
+@settings(max_examples=20)
+@given(
+    table=categorical_tables(max_columns=12, max_levels=12, missing=True),
+    patience=st.sampled_from([0, 3, 10**6]),
+    listed=st.sampled_from([0.1, 1, 4]),
+    edges=PAIRS,
+    locked=PAIRS,
+    options=OPTIONS,
+)
+def test_lists_take_the_steps_of_the_matrix(
+    engine: Any, table: Table, patience: int, listed: float, edges: Any, locked: Any, options: Any
+) -> None:
+    n = len(table[1])
+    how = {"edges": within(edges, n), "locked": within(locked, n), "patience": patience, **options}
+    other = new(engine, table, **how)
+    ended(other)
+    assert_same_steps(by_lists(listed, engine, table, **how), other)
+
+
+@pytest.mark.parametrize(
+    ("table", "patience", "listed"),
+    [
+        (groups(40, 200), 0, 100),
+        (groups(70, 100, seed=70), 40, 0.5),
+        (groups(131, 300, 3, seed=131), 10, 1),
+        (groups(258, 40, seed=258), 20, 2),
+        (groups(90, 25, 4, seed=90), 15, 1),
+        (of_all_kinds(71), 8, 3),
+    ],
+)
+def test_lists_of_many_variables_take_the_steps_of_the_matrix(
+    table: Table, patience: int, listed: float
+) -> None:
+    other = new(MemoryEngine, table, patience=patience)
+    ended(other)
+    one = by_lists(listed, MemoryEngine, table, patience=patience)
+    assert_same_steps(one, other)
+    edges, of_edges, absent, of_absent = one.listed(20)
+    for pairs, sigma in ((edges, of_edges), (absent, of_absent)):
+        i, j = pairs.T
+        assert sigma[:, 0] == pytest.approx(other.pair_scores[i, j], rel=1e-9, abs=1e-300)
+        assert sigma[:, 1] == pytest.approx(other.pair_scores[j, i], rel=1e-9, abs=1e-300)
+    assert not {tuple(pair) for pair in absent.tolist()} & {tuple(pair) for pair in edges.tolist()}
+
+
+def test_lists_that_were_saved_go_on_as_if_nothing_had_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(climb, "MATRIX", 0)
+    whole, first, second = (new(MemoryEngine, groups(120, 60, seed=5), patience=4) for _ in range(3))
+    flips = ended(whole)
+    done = first.advance(12) + first.advance(1, 2)
+    second.restore([(x, y) for x, y, *_ in done], first.saved())
+    assert ended(second) == flips[len(done) :]
+    assert np.array_equal(second.pairs, whole.pairs)
+
+
+def test_results_are_those_of_the_matrix_but_for_what_is_not_listed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    data = data_of(*groups(60, 300, seed=1))
+    whole = ibmap_hc(data)
+    monkeypatch.setattr(climb, "MATRIX", 50)
+    found = ibmap_hc(data)
+    assert found.graph == whole.graph
+    steps = [[(step.x, step.y, step.added) for step in one.history] for one in (found, whole)]
+    assert steps[0] == steps[1]
+    assert found.score == pytest.approx(whole.score, rel=1e-12)
+    assert found.pair_scores is None
+    assert "60 variables no matrix" in found.listed_in_words
+    assert whole.listed_in_words == ""
+    here, there, n = found.edge_table, whole.edge_table, whole.graph.n_edges
+    assert np.array_equal(here.pairs[:n], there.pairs[:n])
+    assert here.log_posteriors[:n] == pytest.approx(there.log_posteriors[:n], rel=1e-9)
+    assert found.warnings == whole.warnings
+    text = result_text(
+        result_of_learned(found.with_effects(data), MemoryEngine(data), {"path": tmp_path / "t"})
+    )
+    (tmp_path / "result.json").write_text(text)
+    assert read_result(tmp_path / "result.json").learned.graph == whole.graph

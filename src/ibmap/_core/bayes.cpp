@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t MOST_TOTALS = 1 << 21;  // numbers that tables of log Γ may hold for the sake of the totals of slices
 constexpr std::size_t COUNTED = 1 << 16;       // counts that are made before they are scored
+constexpr std::size_t ONE_BY_ONE = 16;         // a share of all ys that is looked at before all others at once: 1 in 16
 constexpr int FEW_SETS = 4;                    // of which the last is not counted
 constexpr double TOP = 1e100;                  // of a product that is taken down before it can overflow
 constexpr int FACTORS = 512;                   // factors up to 2 that a product can take after that
@@ -242,10 +243,10 @@ BayesRows::BayesRows(const BayesModel& model, const Table& table)
     }
 }
 
-void BayesRows::ask(int x, Members given) {
+void BayesRows::ask(int x, Members given, bool and_members) {
     x_ = x, given_.assign(given.begin(), given.end());
     unpacked_ = -1, pairs_of_ = nullptr;
-    counts_of_.ask(x, given);
+    counts_of_.ask(x, given, and_members);
     log_slices_ = model_.log_slices(given, -1, slices().n);
 }
 
@@ -548,14 +549,14 @@ int BayesRows::merge_without(int j) {
         return true;
     };
     const std::size_t n_slots = std::bit_ceil(std::size_t(2 * slices.n + 2));
-    slots_.assign(n_slots, -1), head_.clear(), tail_.clear(), after_.assign(std::size_t(slices.n), -1);
+    slots_.assign(n_slots, -1), head_.clear(), head_hash_.clear(), tail_.clear(), after_.assign(std::size_t(slices.n), -1);
     for (int k = 0; k < slices.n; ++k) {
         std::uint64_t rest = hash_[k] - factor_[j] * std::uint64_t(code(k)[j] + 1);
         rest = (rest ^ rest >> 29) * 0xBF58476D1CE4E5B9ull;
         std::size_t at = (rest >> 20) & (n_slots - 1);
-        while (slots_[at] >= 0 && !agree(k, head_[slots_[at]])) at = (at + 1) & (n_slots - 1);
+        while (slots_[at] >= 0 && !(head_hash_[slots_[at]] == rest && agree(k, head_[slots_[at]]))) at = (at + 1) & (n_slots - 1);
         if (slots_[at] < 0) {
-            slots_[at] = int(head_.size()), head_.push_back(k), tail_.push_back(k);
+            slots_[at] = int(head_.size()), head_.push_back(k), head_hash_.push_back(rest), tail_.push_back(k);
         } else {
             int& last = tail_[slots_[at]];
             after_[last] = k, last = k;
@@ -564,15 +565,10 @@ int BayesRows::merge_without(int j) {
     return int(head_.size());
 }
 
-// The slices of the others are sums of slices that are there, and a slice has one level of the member: nothing is counted.
-std::span<const double> BayesRows::members() {
+void BayesRows::begin_members() {
     const Slices& slices = this->slices();
     const int n_members = slices.n_members;
-    inside_.assign(std::size_t(n_members), 0.0);
-    if (model_.levels[x_] < 2) {
-        for (int j = 0; j < n_members; ++j) inside_[j] = model_.prior_odds(x_, int(given_[j]));
-        return inside_;
-    }
+    slices_of_ = nullptr;
     factor_.resize(std::size_t(n_members)), hash_.assign(std::size_t(slices.n), 0);
     for (int j = 0; j < n_members; ++j) {  // a hash that is a sum: any member can be taken out
         std::uint64_t z = std::uint64_t(j + 1) * 0x9E3779B97F4A7C15ull;
@@ -581,42 +577,67 @@ std::span<const double> BayesRows::members() {
         for (int k = 0; k < slices.n; ++k) hash_[k] += factor_[j] * std::uint64_t(slices.code[std::size_t(k) * n_members + j] + 1);
     }
     if (by_level_.size() < std::size_t(model_.levels[x_])) by_level_.resize(std::size_t(model_.levels[x_])), by_y_.resize(by_level_.size());
-    const Priors* known = nullptr;
-    for (int j = 0; j < n_members; ++j) {
-        const int y = int(given_[j]);
-        const Priors& priors = model_.priors(x_, y);
-        if (known != &priors) {  // of a slice: its cells, and its margin, which is a level of the member
-            known = &priors, of_slice_.clear();
-            for (int k = 0; k < slices.n; ++k) {
-                double d = -priors.column[slices.size[k]];
-                for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d += priors.cell[slices.set_size[s]];
-                of_slice_.push_back(d);
-            }
+}
+
+// The slices of the others are sums of slices that are there, and a slice has one level of the member: nothing is counted.
+double BayesRows::member(int j) {
+    const Slices& slices = this->slices();
+    const int y = int(given_[j]);
+    if (std::min(model_.levels[x_], model_.levels[y]) < 2) return model_.prior_odds(x_, y);
+    const Priors& priors = model_.priors(x_, y);
+    if (slices_of_ != &priors) {  // of a slice: its cells, and its margin, which is a level of the member
+        slices_of_ = &priors, of_slice_.clear();
+        for (int k = 0; k < slices.n; ++k) {
+            double d = -priors.column[slices.size[k]];
+            for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d += priors.cell[slices.set_size[s]];
+            of_slice_.push_back(d);
         }
-        const int n_merged = merge_without(j);
-        factors_.clear();
-        std::int64_t n_single = 0;
-        for (int head : head_) {
-            double d = 0.0;
-            int n = 0;
-            if (after_[head] < 0) {  // alone: the levels of x are as they were
-                n = slices.size[head], d = of_slice_[head];
-                for (int s = slices.first_set[head]; s < slices.first_set[head + 1]; ++s) d -= priors.row[slices.set_size[s]];
-            } else {
-                for (int k = head; k >= 0; k = after_[k]) {
-                    d += of_slice_[k], n += slices.size[k];
-                    for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) by_level_[slices.set_level[s]] += slices.set_size[s];
-                }
-                for (int k = head; k >= 0; k = after_[k])
-                    for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d -= priors.row[std::exchange(by_level_[slices.set_level[s]], 0)];
-            }
-            if (n > 1) factors_.push_back(d + priors.of_rows(n));
-            n_single += n == 1;
-        }
-        inside_[j] = model_.levels[y] < 2 ? model_.prior_odds(x_, y)
-                                          : model_.log_odds(factors_, n_single, model_.log_prior(x_, y), model_.log_slices(given_, y, n_merged));
     }
+    const int n_merged = merge_without(j);
+    factors_.clear();
+    std::int64_t n_single = 0;
+    for (int head : head_) {
+        double d = 0.0;
+        int n = 0;
+        if (after_[head] < 0) {  // alone: the levels of x are as they were
+            n = slices.size[head], d = of_slice_[head];
+            for (int s = slices.first_set[head]; s < slices.first_set[head + 1]; ++s) d -= priors.row[slices.set_size[s]];
+        } else {
+            for (int k = head; k >= 0; k = after_[k]) {
+                d += of_slice_[k], n += slices.size[k];
+                for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) by_level_[slices.set_level[s]] += slices.set_size[s];
+            }
+            for (int k = head; k >= 0; k = after_[k])
+                for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d -= priors.row[std::exchange(by_level_[slices.set_level[s]], 0)];
+        }
+        if (n > 1) factors_.push_back(d + priors.of_rows(n));
+        n_single += n == 1;
+    }
+    return model_.log_odds(factors_, n_single, model_.log_prior(x_, y), model_.log_slices(given_, y, n_merged));
+}
+
+std::span<const double> BayesRows::members() {
+    begin_members();
+    inside_.resize(given_.size());
+    for (std::size_t j = 0; j < given_.size(); ++j) inside_[j] = member(int(j));
     return inside_;
+}
+
+std::int64_t BayesRows::first_independent_member(std::span<const double> thresholds) {
+    begin_members();
+    for (std::size_t j = 0; j < given_.size(); ++j)
+        if (Posterior(member(int(j))).independent > thresholds[j]) return std::int64_t(j);
+    return -1;
+}
+
+std::int64_t BayesRows::first_dependent(std::span<const std::int64_t> ys, std::span<const double> thresholds) {
+    const bool many = 8 * ys.size() > std::size_t(model_.n);
+    std::span<const double> t;
+    for (std::size_t i = 0; i < ys.size(); ++i) {
+        if (many && i == 4 + std::size_t(model_.n) / ONE_BY_ONE) t = everyone();
+        if (!(Posterior(t.empty() ? log_odds(int(ys[i])) : t[std::size_t(ys[i])]).independent > thresholds[i])) return std::int64_t(i);
+    }
+    return -1;
 }
 
 Row BayesRows::row(double floor, std::span<const std::int64_t> also) {
@@ -637,6 +658,12 @@ Row BayesRows::row(double floor, std::span<const std::int64_t> also) {
     for (std::size_t y = n; y < width; ++y) sigma[y] = 0.0, list(std::int64_t(y), false);
     Row out;
     out.value = sum_of({sigma, width}), out.rest = sum_of({exponential, width});
+    if (floor == -std::numeric_limits<double>::infinity()) {  // everybody
+        out.y.resize(n - 1), out.t.resize(n - 1);
+        for (std::size_t y = 0, i = 0; y < n; ++y)
+            if (std::int64_t(y) != x_) out.y[i] = std::int32_t(y), out.t[i++] = t[y];
+        return out;
+    }
     for (std::size_t first = 0; first < width; first += 8) {
         std::uint64_t some;  // eight flags at a time: most are 0
         std::memcpy(&some, listed_.data() + first, 8);
@@ -646,14 +673,6 @@ Row BayesRows::row(double floor, std::span<const std::int64_t> also) {
         }
     }
     return out;
-}
-
-void BayesRows::sigma(double* out) {
-    everyone(true);
-    std::copy_n(sigma_, model_.n, out);
-    const auto inside = members();
-    for (std::size_t j = 0; j < inside.size(); ++j) out[given_[j]] = -softplus(-inside[j]);
-    out[x_] = 0.0;
 }
 
 Row BayesRows::row_of_members() {

@@ -98,19 +98,23 @@ class BayesRows {
 
     const Table& table() const { return table_; }
 
-    // From now on questions are about x given these variables.
-    void ask(int x, Members given);
+    // From now on questions are about x given these variables; and about these themselves, if that is said.
+    void ask(int x, Members given, bool and_members = true);
 
     double log_odds(int y);              // t of one y
     // t of all ys: block by block, all ys of a block at once; 0 for x, and given ones as if they were not.
     std::span<const double> everyone() { return everyone(false); }
     std::span<const double> members();   // t of every given variable, given the others
 
+    // The first of some ys that is dependent, or the first given variable that is independent given the others; -1 if there is none.
+    // Independent is who has a log posterior of it above a threshold.
+    std::int64_t first_dependent(std::span<const std::int64_t> ys, std::span<const double> thresholds);
+    std::int64_t first_independent_member(std::span<const double> thresholds);
+
     // The row of the IB-score: t of all ys, of given ones given the others; those above the floor, given, or asked for are listed. Its
     // value is Σ σ, the log posterior of what x asserts if the given variables are its blanket.
     Row row(double floor, std::span<const std::int64_t> also);
     Row row_of_members();                // these alone, in the order in which they are given
-    void sigma(double* out);             // σ of all ys, 0 for x
 
   private:
     struct Count { int level, rows; };
@@ -153,7 +157,8 @@ class BayesRows {
 
     // of members
     std::vector<double> inside_, of_slice_;
-    std::vector<std::uint64_t> hash_, factor_;
+    const Priors* slices_of_ = nullptr;    // whose prior counts of_slice_ is made of
+    std::vector<std::uint64_t> hash_, factor_, head_hash_;
     std::vector<int> slots_, head_, tail_, after_;
 
     // of a row
@@ -168,6 +173,8 @@ class BayesRows {
     void put(std::size_t b, std::int64_t n_single);
     void put_one(int y, double t);
     std::span<const double> everyone(bool with_sigma);
+    void begin_members();
+    double member(int j);
     int merge_without(int j);
 };
 

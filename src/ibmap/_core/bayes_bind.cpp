@@ -11,6 +11,8 @@ namespace ibmap {
 
 namespace {
 
+constexpr std::int64_t LARGE = 20'000'000;  // cells of a table of which one row takes longer than to start a thread
+
 // Workspaces that calls lend and give back: any number of threads of Python may ask at the same time.
 template <class Work>
 class Spare {
@@ -35,18 +37,6 @@ class Spare {
   private:
     std::mutex guard_;
     std::vector<std::unique_ptr<Work>> spare_;
-};
-
-// Rows of σ by address, for the compiled climb (search/climb.py, kernels/rows.py); they go when it goes.
-struct SigmaRows {
-    BayesRows rows;
-
-    static void fill(std::intptr_t context, std::intptr_t x, std::intptr_t members, std::intptr_t n_members, std::intptr_t out) noexcept {
-        auto* self = *reinterpret_cast<SigmaRows**>(context);
-        const Members blanket(reinterpret_cast<const std::int64_t*>(members), std::size_t(n_members));
-        self->rows.ask(int(x), blanket);
-        self->rows.sigma(reinterpret_cast<double*>(out));
-    }
 };
 
 class Bayes {
@@ -74,7 +64,7 @@ class Bayes {
                     if (mine.size() == 1 && std::min(model_.levels[of], model_.levels[mine[0]]) < 2) return put(0, model_.prior_odds(of, int(mine[0])));
                     if (keys && by_keys(of, mine, set)) return put(0, keyed[std::size_t(thread)].log_odds(of, int(mine[0]), set));
                     BayesRows& work = *rows[std::size_t(thread)];
-                    work.ask(of, set);
+                    work.ask(of, set, false);
                     if (8 * mine.size() > std::size_t(model_.n)) {
                         const auto t = work.everyone();
                         for (std::size_t i = 0; i < mine.size(); ++i) put(i, mine[i] == of ? work.log_odds(of) : t[std::size_t(mine[i])]);
@@ -97,9 +87,31 @@ class Bayes {
         nb::gil_scoped_release unlocked;
         with_rows(table, 1, [&](auto& rows) {
             for (std::size_t q = 0; q < subsets.shape(0) && found < 0; ++q) {
-                rows[0]->ask(int(x), {subsets.data() + q * size, size});
+                rows[0]->ask(int(x), {subsets.data() + q * size, size}, false);
                 if (Posterior(rows[0]->log_odds(int(y))).independent > threshold) found = std::int64_t(q);
             }
+        });
+        return found;
+    }
+
+    std::int64_t first_dependent(const Table& table, std::int64_t x, Ints ys, Ints given, Vector<const double> thresholds) {
+        check_question(table, x, given, ys.shape(0), thresholds), check_variables(ys, model_.n, "y");
+        std::int64_t found = -1;
+        nb::gil_scoped_release unlocked;
+        with_rows(table, 1, [&](auto& rows) {
+            rows[0]->ask(int(x), span_of(given), false);
+            found = rows[0]->first_dependent(span_of(ys), span_of(thresholds));
+        });
+        return found;
+    }
+
+    std::int64_t first_independent_member(const Table& table, std::int64_t x, Ints members, Vector<const double> thresholds) {
+        check_question(table, x, members, members.shape(0), thresholds);
+        std::int64_t found = -1;
+        nb::gil_scoped_release unlocked;
+        with_rows(table, 1, [&](auto& rows) {
+            rows[0]->ask(int(x), span_of(members));
+            found = rows[0]->first_independent_member(span_of(thresholds));
         });
         return found;
     }
@@ -133,7 +145,7 @@ class Bayes {
         std::vector<Row> found(n);
         {
             nb::gil_scoped_release unlocked;
-            with_rows(table, std::min<int>(n_threads, int(n / 4)), [&](auto& work) {
+            with_rows(table, std::min<int>(n_threads, int(table.n_rows * table.n < LARGE ? n / 4 : n)), [&](auto& work) {
                 spread(int(work.size()), std::int64_t(n), [&](int thread, std::int64_t q) {
                     BayesRows& mine = *work[std::size_t(thread)];
                     mine.ask(int(xs.data()[q]), blankets[std::size_t(q)]);
@@ -151,40 +163,20 @@ class Bayes {
         with_rows(table, n_threads, [&](auto& rows) { ibmap::fill_unconditional(PairTiles(model_, table), rows, sigma.data()); });
     }
 
-    nb::tuple likely_pairs(const Table& table, std::int64_t most, int n_threads) {
-        check(table);
-        if (most < 0) throw std::invalid_argument("most is negative");
-        LikelyPairs found;
-        std::vector<std::int32_t> ends;
-        std::vector<double> t;
-        {
-            nb::gil_scoped_release unlocked;
-            with_rows(table, n_threads, [&](auto& rows) { found = ibmap::likely_pairs(PairTiles(model_, table), rows, std::size_t(most)); });
-            for (const Pair& pair : found.pairs) ends.push_back(pair.x), ends.push_back(pair.y), t.push_back(pair.t);
-        }
-        const std::size_t n = t.size();
-        return nb::make_tuple(to_numpy(std::move(ends), {n, std::size_t(2)}), to_numpy(std::move(t)), found.floor, to_numpy(std::move(found.values)));
-    }
-
-    SigmaRows* sigma_rows(const Table& table) {
-        check(table);
-        return new SigmaRows{{model_, table}};
-    }
-
-    nb::tuple terms(std::int64_t x, std::int64_t y) {
-        if (std::min(x, y) < 0 || std::max(x, y) >= model_.n) throw std::invalid_argument("x or y is not a variable");
-        const Priors& priors = model_.priors(int(x), int(y));
-        auto copy = [&](const double* table) { return to_numpy(std::vector<double>(table, table + model_.n_rows + 1)); };
-        const double start = priors.of_rows(model_.n_rows) + model_.prior_odds(int(x), int(y));
-        return nb::make_tuple(copy(priors.cell), copy(priors.row), copy(priors.column), start);
-    }
-
   private:
     BayesModel model_;
     Spare<BayesRows> spare_;
 
     void check(const Table& table) const {
         if (table.levels != model_.levels || table.n_rows != model_.n_rows) throw std::invalid_argument("the table is another one");
+    }
+
+    void check_question(const Table& table, std::int64_t x, const Ints& given, std::size_t n_answers, const Vector<const double>& thresholds) const {
+        check(table), check_variables(given, model_.n, "a given variable");
+        if (x < 0 || x >= model_.n) throw std::invalid_argument("x is not a variable");
+        for (std::int64_t z : span_of(given))
+            if (z == x) throw std::invalid_argument("x is not given");
+        if (thresholds.shape(0) != n_answers) throw std::invalid_argument("one threshold for every variable");
     }
 
     // Call work with workspaces for some threads; those of another table are left to the next who asks about that.
@@ -229,23 +221,19 @@ class Bayes {
 }  // namespace
 
 void bind_bayes(nb::module_& module) {
-    nb::class_<SigmaRows>(module, "SigmaRows")
-        .def_prop_ro_static("address", [](nb::handle) { return reinterpret_cast<std::intptr_t>(&SigmaRows::fill); })
-        .def_prop_ro("context", [](SigmaRows& self) { return reinterpret_cast<std::intptr_t>(&self); });
     nb::class_<Bayes>(module, "Bayes")
         .def(nb::init<Ints, std::int64_t, Table2<const double>, Table2<const double>, Table2<const double>, bool, bool>(), nb::arg("levels"),
              nb::arg("n_rows"), nb::arg("log_prior"), nb::arg("cell"), nb::arg("margin"), nb::arg("every_slice"), nb::arg("one_factor"))
         .def("posteriors", &Bayes::posteriors, nb::arg("table"), nb::arg("x"), nb::arg("y_start"), nb::arg("y"), nb::arg("given_start"),
              nb::arg("given"), nb::arg("n_threads") = 1)
         .def("first_independent", &Bayes::first_independent, nb::arg("table"), nb::arg("x"), nb::arg("y"), nb::arg("subsets"), nb::arg("threshold"))
+        .def("first_dependent", &Bayes::first_dependent, nb::arg("table"), nb::arg("x"), nb::arg("ys"), nb::arg("given"), nb::arg("thresholds"))
+        .def("first_independent_member", &Bayes::first_independent_member, nb::arg("table"), nb::arg("x"), nb::arg("members"), nb::arg("thresholds"))
         .def("posteriors_of_cells", &Bayes::posteriors_of_cells, nb::arg("x"), nb::arg("y"), nb::arg("start"), nb::arg("cells"),
              nb::arg("log_slices").none())
         .def("rows", &Bayes::rows, nb::arg("table"), nb::arg("xs"), nb::arg("start"), nb::arg("members"), nb::arg("floor"), nb::arg("also_start"),
              nb::arg("also"), nb::arg("members_only") = false, nb::arg("n_threads") = 1)
-        .def("fill_unconditional", &Bayes::fill_unconditional, nb::arg("table"), nb::arg("sigma"), nb::arg("n_threads") = 1)
-        .def("likely_pairs", &Bayes::likely_pairs, nb::arg("table"), nb::arg("most"), nb::arg("n_threads") = 1)
-        .def("sigma_rows", &Bayes::sigma_rows, nb::arg("table"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>())
-        .def("terms", &Bayes::terms, nb::arg("x"), nb::arg("y"));
+        .def("fill_unconditional", &Bayes::fill_unconditional, nb::arg("table"), nb::arg("sigma"), nb::arg("n_threads") = 1);
 }
 
 }  // namespace ibmap

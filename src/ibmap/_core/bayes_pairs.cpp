@@ -10,8 +10,6 @@ namespace ibmap {
 namespace {
 
 constexpr std::size_t WORDS = 256;               // of a few columns, that fit the cache
-constexpr std::int64_t AT_ONCE = 1 << 22;        // pairs that are looked at before it is asked who is likely, at least
-constexpr int GROUPS = 16;                       // of HEIGHT variables, after that
 constexpr int COLUMNS = VECTOR == 64 ? 32 : 8;   // that are counted at once
 
 // out[i][c] += Σ_w ones(masks[i][w] & columns[w stride + c]): N masks, C columns, the sums in registers.
@@ -171,117 +169,6 @@ void fill_unconditional(const PairTiles& tiles, std::span<std::unique_ptr<BayesR
             if (!tiles.is_irregular[y] || y > x) sigma[std::size_t(x) * n + std::size_t(y)] = sigma[std::size_t(y) * n + std::size_t(x)] = -softplus(t[y]);
         sigma[std::size_t(x) * n + std::size_t(x)] = 0.0;
     });
-}
-
-namespace {
-
-// Pairs that look most like edges; the bar rises as more are found.
-struct Likely {
-    std::size_t most;
-    double bar = -std::numeric_limits<double>::infinity();
-    std::vector<std::vector<Pair>> found;  // by thread
-
-    void squeeze(std::size_t from) {  // once there are more than so many, keep up to `most`: those above the first who is left out
-        std::size_t size = 0;
-        for (const auto& list : found) size += list.size();
-        if (size <= from) return;
-        std::vector<double> t;
-        t.reserve(size);
-        for (const auto& list : found)
-            for (const Pair& pair : list) t.push_back(pair.t);
-        std::nth_element(t.begin(), t.begin() + long(most), t.end(), std::greater<>());
-        bar = t[most];
-        for (auto& list : found) std::erase_if(list, [&](const Pair& pair) { return !(pair.t > bar); });
-    }
-};
-
-}  // namespace
-
-LikelyPairs likely_pairs(const PairTiles& tiles, std::span<std::unique_ptr<BayesRows>> rows, std::size_t most) {
-    const auto n = std::size_t(tiles.model.n);
-    const int n_threads = int(rows.size());
-    const auto all = tiles.tiles();
-    std::vector<PairTiles::Work> work(rows.size());
-    Likely likely{most, -std::numeric_limits<double>::infinity(), std::vector<std::vector<Pair>>(rows.size())};
-    std::vector<double> values(n, 0.0);
-    std::vector<std::size_t> starts;  // of groups of HEIGHT variables, among the tiles
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (!i || all[i].block != all[i - 1].block || all[i].first != all[i - 1].first) starts.push_back(i);
-    starts.push_back(all.size());
-    auto list = [&](int thread, int x, int y, double t) {
-        if (t > likely.bar) likely.found[std::size_t(thread)].push_back({std::min(x, y), std::max(x, y), t});
-    };
-    // Sums of a group, by tile and by variable of the tile, and by variable of the other block, are added in one order, however many threads there are.
-    const std::size_t height = PairTiles::HEIGHT;
-    for (std::size_t g = 0; g + 1 < starts.size();) {
-        const auto few = std::max<std::int64_t>(1, AT_ONCE / std::int64_t(height * std::max<std::size_t>(n, 1)));
-        const std::size_t at_once = std::size_t(std::min<std::int64_t>(GROUPS, std::max<std::int64_t>(few, std::int64_t(g / 2))));
-        const std::size_t stop = std::min(starts.size() - 1, g + at_once), first = starts[g], n_tiles = starts[stop] - first;
-        std::vector<double> of_rows(n_tiles * height, 0.0);
-        std::vector<std::vector<double>> of_columns(n_tiles);
-        spread(n_threads, std::int64_t(n_tiles), [&](int thread, std::int64_t task) {
-            const Tile& tile = all[first + std::size_t(task)];
-            PairTiles::Work& mine = work[std::size_t(thread)];
-            tiles.score(tile, mine);
-            const auto& xs = tiles.table.blocks[tiles.blocks[tile.block]].variables;
-            const auto& ys = tiles.table.blocks[tiles.blocks[tile.others]].variables;
-            const int size = int(ys.size()), width = int(padded(std::size_t(size), 8));
-            auto& columns = of_columns[std::size_t(task)];
-            columns.assign(std::size_t(width), 0.0);
-            for (int i = tile.first; i < tile.last; ++i) {
-                double *t = mine.t[i - tile.first], sum = 0.0;
-                const int from = PairTiles::from(tile, i);
-                const double bar = likely.bar;
-                for (int v = from; v < size; ++v)
-                    if (t[v] > bar) list(thread, xs[i], ys[v], t[v]);
-                for (int v = from / 8 * 8; v < width; ++v) t[v] = -softplus(t[v]);
-                for (int v = from; v < size; ++v) columns[std::size_t(v)] += t[v];
-                double sums[4] = {};
-                int v = from;
-                for (; v + 4 <= size; v += 4)
-                    for (int k = 0; k < 4; ++k) sums[k] += t[v + k];
-                for (; v < size; ++v) sum += t[v];
-                of_rows[std::size_t(task) * height + std::size_t(i - tile.first)] = sum + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
-            }
-        });
-        for (std::size_t task = 0; task < n_tiles; ++task) {
-            const Tile& tile = all[first + task];
-            const auto& xs = tiles.table.blocks[tiles.blocks[tile.block]].variables;
-            const auto& ys = tiles.table.blocks[tiles.blocks[tile.others]].variables;
-            for (int i = tile.first; i < tile.last; ++i) values[std::size_t(xs[i])] += of_rows[task * height + std::size_t(i - tile.first)];
-            for (std::size_t v = 0; v < ys.size(); ++v) values[std::size_t(ys[v])] += of_columns[task][v];
-        }
-        likely.squeeze(2 * most);
-        g = stop;
-    }
-    // Variables with missing values or very many levels, row by row; some rows at a time, as they are added up in order.
-    const auto rows_at_once = std::size_t(std::max<std::int64_t>(1, AT_ONCE / std::int64_t(std::max<std::size_t>(n, 1))));
-    for (std::size_t first = 0; first < tiles.irregular.size(); first += rows_at_once) {
-        const std::size_t last = std::min(tiles.irregular.size(), first + rows_at_once);
-        std::vector<double> some((last - first) * n);
-        spread(n_threads, std::int64_t(last - first), [&](int thread, std::int64_t task) {
-            const int x = tiles.irregular[first + std::size_t(task)];
-            BayesRows& mine = *rows[std::size_t(thread)];
-            mine.ask(x, {});
-            const auto t = mine.everyone();
-            double* sigma = some.data() + std::size_t(task) * n;
-            for (int y = 0; y < tiles.model.n; ++y) {
-                if (y == x || (tiles.is_irregular[y] && y < x)) continue;
-                list(thread, x, y, t[y]), sigma[y] = -softplus(t[y]);
-            }
-        });
-        for (std::size_t i = first; i < last; ++i)
-            for (std::size_t y = 0; y < n; ++y) {
-                const double sigma = some[(i - first) * n + y];
-                values[std::size_t(tiles.irregular[i])] += sigma, values[y] += sigma;
-            }
-        likely.squeeze(2 * most);
-    }
-    likely.squeeze(most);
-    LikelyPairs out{{}, likely.bar, std::move(values)};
-    for (auto& found : likely.found) out.pairs.insert(out.pairs.end(), found.begin(), found.end()), found = {};
-    std::sort(out.pairs.begin(), out.pairs.end(), [](const Pair& a, const Pair& b) { return a.t != b.t ? a.t > b.t : a.x != b.x ? a.x < b.x : a.y < b.y; });
-    return out;
 }
 
 }  // namespace ibmap

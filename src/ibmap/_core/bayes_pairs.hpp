@@ -40,21 +40,7 @@ class PairTiles {
     std::vector<std::vector<std::int32_t>> totals_;  // of every block: rows of each column
 };
 
-struct Pair {
-    std::int32_t x, y;
-    double t;
-};
-
-struct LikelyPairs {
-    std::vector<Pair> pairs;     // x < y, by falling t, then by x and y
-    double floor;                // no other pair has a t above it
-    std::vector<double> values;  // Σ_y σ_xy of every x
-};
-
 // sigma[x n + y] = -softplus(t), the log posterior of independence, symmetric and 0 for x = y.
 void fill_unconditional(const PairTiles& tiles, std::span<std::unique_ptr<BayesRows>> rows, double* sigma);
-
-// The pairs that look most like edges, up to so many of them: in place of a matrix, where there are very many variables.
-LikelyPairs likely_pairs(const PairTiles& tiles, std::span<std::unique_ptr<BayesRows>> rows, std::size_t most);
 
 }  // namespace ibmap

@@ -33,7 +33,7 @@ class Splitter {
     std::vector<std::uint64_t> mask;      // which rows of each word; empty if entries are rows
 
     bool as_bits() const { return as_bits_; }
-    void split(const Table& table, int x, Members members);
+    void split(const Table& table, int x, Members members, bool with_codes = true);  // without, Slices::code may be empty
 
   private:
     bool as_bits_ = false;
@@ -42,9 +42,13 @@ class Splitter {
     std::vector<std::uint32_t> other_entry_, key_, count_;
     std::vector<std::uint64_t> other_mask_, pairs_;
     std::vector<std::uint8_t> codes_;
+    std::vector<std::int64_t> keyed_;     // by whose levels keys_of_keyed_ are, if the next who asks begins with these
+    std::vector<std::uint32_t> keys_of_keyed_;
+    std::uint64_t range_of_keyed_ = 1;
+    const Table* table_of_keyed_ = nullptr;
 
     void by_bits(const Table& table, int x, Members members);
-    void by_keys(const Table& table, int x, Members members);
+    void by_keys(const Table& table, int x, Members members, bool with_codes);
     void refine(const Table& table, int variable);
     template <class Work>
     void with_codes(const Table& table, int variable, Work work);

@@ -1,4 +1,4 @@
-"""Batched queries with independent conditioning sets (``metrics.accuracy``)."""
+"""Questions that learners ask many of, in batches, whatever the test."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,9 +6,11 @@ from numpy.typing import NDArray
 from ibmap._types import Ints
 from ibmap.engines import Questions
 from ibmap.independence.base import BoundTableTest, BoundTest
+from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.independence.gaussian import BoundGaussian
 
 MOST_NUMBERS = 1 << 16  #: of matrices of correlations that are inverted together
+FIRST_BATCH = 8  #: variables that are asked about before all others
 
 
 def decide_each(test: BoundTest, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> NDArray[np.bool_]:
@@ -25,6 +27,30 @@ def decide_each(test: BoundTest, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
     return np.array(
         [test.fixed(x, y[None], z[:k]).independent[0] for x, y, z, k in questions], dtype=np.bool_
     )
+
+
+def first_dependent(test: BoundTest, x: int, ys: Ints, given: Ints) -> int | None:
+    """Return the position of the first y that is dependent on x; None if there is none.
+
+    In growing batches: where the strongest come first, it is mostly among the first eight.
+    """
+    if isinstance(test, CompiledBayesianTest):
+        return test.first_dependent(x, ys, given)
+    first, size = 0, FIRST_BATCH
+    while first < len(ys):
+        dependent = ~test.fixed(x, ys[first : first + size], given).independent
+        if dependent.any():
+            return first + int(np.argmax(dependent))
+        first, size = first + size, 4 * size
+    return None
+
+
+def first_independent(test: BoundTest, x: int, members: Ints) -> int | None:
+    """Return the position of the first member that is independent given the others; None if there is none."""
+    if isinstance(test, CompiledBayesianTest):
+        return test.first_independent(x, members)
+    independent = test.round_robin(x, members).independent
+    return int(np.argmax(independent)) if independent.any() else None
 
 
 def _by_size(test: BoundGaussian, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> NDArray[np.bool_]:

@@ -1,8 +1,6 @@
 """The Bayesian test of conditional independence (Margaritis and Bromberg 2009): log posteriors."""
 
-from copy import copy
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +12,6 @@ from ibmap.engines import Engine, MemoryEngine, Questions, Tables
 from ibmap.engines.questions import NONE, subset_batches
 from ibmap.errors import RequestError
 from ibmap.independence.base import Answers, BoundTableTest, Parameters, require_levels
-
-if TYPE_CHECKING:
-    from ibmap.kernels.context import Context
 
 PRIOR_COUNTS = ("ones", "consistent", "jeffreys", "bdeu")
 COMBINATIONS = ("slices", "global")
@@ -173,18 +168,16 @@ class CompiledBayesianTest(BoundBayesianTest):
                 return np.asarray(given[found_at])
         return None
 
-    @cached_property
-    def context(self) -> "Context":
-        """What the kernels of GSMN and HHC-MN take, with buffers for one thread; it goes with them."""
-        from ibmap.independence.kernel_context import context_of
+    def first_dependent(self, x: int, ys: Ints, given: Ints) -> int | None:
+        """Return the position of the first y that is dependent on x; None if there is none."""
+        found = self.core.first_dependent(self.engine.table, x, ys, given, self.log_threshold(x, ys))
+        return found if found >= 0 else None
 
-        return context_of(self)
-
-    def for_thread(self) -> "CompiledBayesianTest":
-        """Return the same test with buffers of its own, for those kernels in another thread."""
-        other = copy(self)
-        other.__dict__.pop("context", None)
-        return other
+    def first_independent(self, x: int, members: Ints) -> int | None:
+        """Return the position of the first member that is independent given the others; None if none is."""
+        thresholds = self.log_threshold(x, members)
+        found = self.core.first_independent_member(self.engine.table, x, members, thresholds)
+        return found if found >= 0 else None
 
 
 def prior_counts_of(test: BayesianTest, levels: Ints) -> tuple[Floats, Floats]:

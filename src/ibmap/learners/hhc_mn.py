@@ -10,13 +10,8 @@ import numpy as np
 from ibmap.engines import Source
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
-from ibmap.independence.bayesian import CompiledBayesianTest
-from ibmap.kernels import hhc_mn as _hhc_mn
 from ibmap.learners.local_to_global import Callback, Found, learn_locally, ranked
 from ibmap.results.learned import Learned
-
-BUDGET = 300_000  #: tests of one variable before control returns to Python (Ctrl-C)
-BUDGET_CELLS = 200_000_000  #: and rows that they may take
 
 
 def hhc_mn(
@@ -53,7 +48,7 @@ def hhc_mn(
     return learn_locally(
         data,
         test,
-        lambda tests, n: [partial(compiled, test, n=n, max_condition=limit) for test in tests],
+        partial(parents_and_children, max_condition=limit),
         learner="hhc-mn",
         options=options,
         symmetry=symmetry,
@@ -61,30 +56,6 @@ def hhc_mn(
         callback=callback,
         engine=engine,
     )
-
-
-def compiled(test: BoundTest, x: int, n: int, max_condition: int | None) -> Found:
-    """Return the same as :func:`parents_and_children`, faster for the Bayesian test on counts in memory."""
-    if not isinstance(test, CompiledBayesianTest):
-        return parents_and_children(test, x, n, max_condition)
-    ranking, independent = ranked(test, x, n)
-    candidates = ranking[~independent]
-    thresholds, members = np.empty(n), np.empty(n, np.int64)
-    thresholds[candidates] = test.log_threshold(x, candidates)
-    most = n if max_condition is None else min(max_condition, n)
-    budget = min(BUDGET, BUDGET_CELLS // max(1, test.engine.schema.n_rows))
-    n_members, n_tests = _hhc_mn.parents_and_children(
-        test.context.numbers,
-        x,
-        candidates,
-        thresholds,
-        most,
-        budget,
-        members,
-    )
-    if n_tests > budget:  # very many subsets: ask for them in batches, so that Ctrl-C is heard in between
-        return parents_and_children(test, x, n, max_condition)
-    return members[:n_members].tolist(), len(ranking) + n_tests
 
 
 def parents_and_children(test: BoundTest, x: int, n: int, max_condition: int | None) -> Found:

@@ -32,13 +32,12 @@ class Visit(NamedTuple):
 
 Callback = Callable[[Visit], object] | None
 Found = tuple[Sequence[int], int]  #: the neighbours of a variable, and the tests that it took to find them
-Finder = Callable[[int], Found]
 
 
 def learn_locally(
     data: Source,
     test: object,
-    finders: Callable[[Sequence[BoundTest], int], Sequence[Finder]],
+    find: Callable[[BoundTest, int, int], Found],
     *,
     learner: str,
     options: Mapping[str, object],
@@ -49,19 +48,21 @@ def learn_locally(
 ) -> Learned:
     """Ask every variable for its neighbours, and join what they say.
 
-    ``finders`` makes of the same test, once for every thread, as many functions that find the neighbours of a
-    variable. ``options`` are those of the learner that are not the default.
+    ``find(test, x, n)`` returns the neighbours of x among n variables, and the number of tests that it took.
+    ``options`` are those of the learner that are not the default.
     """
     began = perf_counter()
     check_symmetry(symmetry)
     asked, counting = as_test(test), as_engine(data, engine)
     schema = counting.schema
     threads = min(n_threads(n_jobs), max(schema.n_variables, 1))
-    tests = one_per_thread(asked.bind(counting), threads)
-    found = visit_all(schema, finders(tests, schema.n_variables), callback)
+    bound, n = asked.bind(counting), schema.n_variables
+    if not isinstance(bound, CompiledBayesianTest):
+        threads = 1  # a test of your own may not know about threads
+    found = visit_all(schema, lambda x: find(bound, x, n), threads, callback)
     return learned_from(
         schema,
-        joined([neighbours for neighbours, _ in found], schema.n_variables, symmetry),
+        joined([neighbours for neighbours, _ in found], n, symmetry),
         Provenance(learner, dict(options), asked),
         n_tests=sum(n_tests for _, n_tests in found),
         n_iter=len(found),
@@ -121,17 +122,10 @@ def strongest_first(answers: Answers) -> Ints:
     return order[np.lexsort((order, rank))]
 
 
-def one_per_thread(test: BoundTest, threads: int) -> list[BoundTest]:
-    """Return the test once for every thread; third-party tests may not be thread-safe: one thread."""
-    if isinstance(test, CompiledBayesianTest):
-        return [test, *(test.for_thread() for _ in range(threads - 1))]
-    return [test]
-
-
-def visit_all(schema: Schema, finders: Sequence[Finder], callback: Callback) -> list[Found]:
+def visit_all(schema: Schema, find: Callable[[int], Found], threads: int, callback: Callback) -> list[Found]:
     """Visit the variables; the callback hears of them in their order, and may end it by returning True."""
     found: list[Found] = []
-    each = in_order(lambda thread, x: finders[thread](x), range(schema.n_variables), len(finders))
+    each = in_order(lambda _, x: find(x), range(schema.n_variables), threads)
     for x, result in enumerate(each):
         found.append(result)
         if callback:

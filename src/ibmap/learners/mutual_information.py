@@ -49,7 +49,7 @@ def mutual_information(
     schema, n = counting.schema, counting.schema.n_variables
     information = information_matrix(counting, min(n_threads(n_jobs), max(n, 1)))
     chosen = neighbourhoods(information, factor=factor, max_neighbours=max_neighbours)
-    visited = visit_all(schema, [lambda x: (chosen[x].tolist(), 0)], callback)
+    visited = visit_all(schema, lambda x: (chosen[x].tolist(), 0), 1, callback)
     said = {"factor": factor, "max_neighbours": max_neighbours, "symmetry": symmetry}
     default = {"factor": 1.5, "max_neighbours": None, "symmetry": "or"}
     return learned_from(

@@ -22,7 +22,6 @@ from ibmap.results.provenance import Provenance
 from ibmap.results.warnings import certain_of, given_up, hardly_tested, stalled
 from ibmap.scores import Score
 from ibmap.search import Running, Search
-from ibmap.search.wide import WideClimbing
 
 Edges = Iterable[tuple[str, str]]
 Indices = list[tuple[int, int]]
@@ -126,7 +125,7 @@ def scores_of(running: Running, schema: Schema, patience: int) -> tuple[dict[str
     names, scores = schema.names, running.pair_scores
     if scores is not None:
         return {"pair_scores": read_only(scores)}, stalled(names, running.pairs, scores, patience)
-    edges, of_edges, absent, of_absent = cast(WideClimbing, running).listed(NEAR)
+    edges, of_edges, absent, of_absent = running.listed(NEAR)
     graph = Graph.from_pairs(edges, names)
     table = listed_edges(graph, of_edges, absent, of_absent, constant_of(schema))
     return {"known_edges": table}, given_up(names, len(edges), certain_of(absent, of_absent), patience)

@@ -15,7 +15,7 @@ from ibmap.engines import Engine
 from ibmap.engines.rows import ManyVariables, Rows
 from ibmap.independence import IndependenceTest
 from ibmap.scores.ib import BoundIBScore, IBScore
-from ibmap.scores.local_score import LocalScoreBase, whole_rows
+from ibmap.scores.local_score import LocalScoreBase, credibility
 
 
 class BJPScore:
@@ -41,7 +41,7 @@ class BJPScore:
 class BoundBJPScore(LocalScoreBase):
     """The BJP score, whose rows are those of the IB-score; which of them count depends on all blankets."""
 
-    additive = False
+    additive, counts_pairs_once = False, True
 
     def __init__(self, ib: BoundIBScore) -> None:
         self.ib, self.n = ib, ib.n
@@ -58,11 +58,15 @@ class BoundBJPScore(LocalScoreBase):
         """Return the log odds of dependence for each of some x, given its blanket."""
         return self.ib.rows(xs, blankets, floor=floor, also=also, exact=exact)
 
+    def fill_empty(self, sigma: Floats) -> Floats:
+        """Fill in σ_xy of all pairs in the graph without edges, and return s_x of every x."""
+        return self.ib.fill_empty(sigma)
+
     def of_graph(self, adjacency: Bools) -> float:
         """Return the score of a graph."""
         blankets = [np.flatnonzero(row) for row in adjacency]
-        evidence = whole_rows(self, range(self.n), blankets).evidence
-        sigma = -np.logaddexp(0.0, np.where(adjacency, -evidence, evidence))
+        evidence = self.rows(range(self.n), blankets).matrix(self.n)
+        sigma = credibility(evidence, range(self.n), blankets)
         return float(sigma[asserted(adjacency.sum(axis=1))].sum())
 
 

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
-from ibmap.engines import Engine, Tables
+from ibmap.engines import Engine
 from ibmap.engines.engine import checked
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists, rows_of_matrix
 from ibmap.errors import RequestError
@@ -19,8 +18,7 @@ from ibmap.independence import Answers, BoundTest, IndependenceTest
 from ibmap.independence.base import BoundTableTest
 from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.scores.closure import closure_answers
-from ibmap.scores.device_pairs import DevicePairs
-from ibmap.scores.local_score import NONE, LocalScoreBase, WholeRows, credibility
+from ibmap.scores.local_score import LocalScoreBase, credibility, spread_rows
 
 
 class IBScore:
@@ -51,12 +49,12 @@ class IBScore:
 
 
 def ib_score(test: BoundTest, n: int, n_threads: int = 1) -> "BoundIBScore":
-    """Return the IB-score of n variables by a bound test, compiled where the test is."""
+    """Return the IB-score of n variables by a bound test: of bits or of tables, where the test is."""
     if isinstance(test, CompiledBayesianTest):
         if len(test.levels) != n:
             raise RequestError(f"the test knows {len(test.levels)} variables, not {n}")
-        return CompiledIBScore(test, n_threads)
-    return BoundIBScore(test, n)
+        return IBScoreOfBits(test, n_threads)
+    return IBScoreOfTables(test, n) if isinstance(test, BoundTableTest) else BoundIBScore(test, n)
 
 
 class BoundIBScore(LocalScoreBase):
@@ -81,81 +79,47 @@ class BoundIBScore(LocalScoreBase):
     ) -> Rows:
         """Return the log odds of dependence for each of some x, given its blanket."""
         which, given = np.asarray(xs, np.int64), as_lists(blankets)
-        found = self.closure(which.tolist(), given.one_by_one())
-        return rows_of_matrix(found.evidence, found.values, which, given, floor=floor, also=also)
+        evidence = self.evidence(which, given.one_by_one())
+        values = credibility(evidence, which, given.one_by_one()).sum(axis=1)
+        return rows_of_matrix(evidence, values, which, given, floor=floor, also=also)
 
-    def closure(self, xs: Sequence[int], blankets: Sequence[Ints]) -> WholeRows:
-        """Return the same with all variables, and σ where it is at hand."""
-        if isinstance(self.test, BoundTableTest):
-            return self._rows_of_tables(self.test, self.test.closure_tables(xs, blankets))
+    def evidence(self, xs: Ints, blankets: Sequence[Ints]) -> Floats:
+        """Return t_xy of some x and all y, 0 for x itself."""
         evidence = np.zeros((len(xs), self.n))
-        for row, x, blanket in zip(evidence, xs, blankets, strict=True):
+        for row, x, blanket in zip(evidence, xs.tolist(), blankets, strict=True):
             for ys, answers in closure_answers(self.test, x, blanket, self.n):
                 row[ys] = log_odds(answers)
-        return scored(xs, blankets, evidence)
+        return evidence
 
-    def empty(self) -> WholeRows:
-        """Return the rows of the graph without edges; a test of tables is asked about each pair once."""
-        if not isinstance(self.test, BoundTableTest):
-            return self.closure(range(self.n), [NONE] * self.n)
-        evidence, sigma = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
+
+class IBScoreOfTables(BoundIBScore):
+    """The IB-score by a test of tables: one trip to the engine for all rows, and one for all pairs."""
+
+    test: BoundTableTest
+
+    def evidence(self, xs: Ints, blankets: Sequence[Ints]) -> Floats:
+        """Return t_xy of some x and all y, from tables outside the blankets, and margins for the members."""
+        tables = self.test.closure_tables(xs.tolist(), blankets)
+        return spread_rows(tables, self.n, lambda some: log_odds(self.test.evaluate(some)))
+
+    def fill_empty(self, sigma: Floats) -> Floats:
+        """Fill in σ_xy of all pairs in the graph without edges; the test is asked about each pair once."""
+        sigma[:] = 0.0
         for tables in self.test.engine.pairs():
             answers = self.test.evaluate(checked(tables, self.test.engine.schema))
-            place = tables.x, tables.y
-            evidence[place], sigma[place] = log_odds(answers), answers.log_independent
-        evidence += evidence.T
+            sigma[tables.x, tables.y] = -np.logaddexp(0.0, log_odds(answers))
         sigma += sigma.T
-        return WholeRows(evidence, sigma.sum(axis=1), sigma)
-
-    def _rows_of_tables(self, test: BoundTableTest, tables: Tables) -> WholeRows:
-        """Return rows from the tables outside the blankets, and from their margins for the members."""
-        asked = tables.answered()[0]
-        evidence, sigma = np.zeros((len(asked), self.n)), np.zeros((len(asked), self.n))
-        outside = test.evaluate(tables)
-        where = asked.of_table, asked.y
-        evidence[where], sigma[where] = log_odds(outside), outside.log_independent
-        if len(asked.given):
-            members = test.evaluate(tables.margins())
-            where = np.repeat(np.arange(len(asked)), np.diff(asked.given_start)), asked.given
-            evidence[where], sigma[where] = log_odds(members), members.log_dependent
-        return WholeRows(evidence, sigma.sum(axis=1), sigma)
+        return np.asarray(sigma.sum(axis=1))
 
 
-def scored(xs: Sequence[int], blankets: Sequence[Ints], evidence: Floats) -> WholeRows:
-    """Return rows of evidence with their values, Σ_y σ_xy."""
-    sigma = credibility(evidence, xs, blankets)
-    return WholeRows(evidence, sigma.sum(axis=1), sigma)
-
-
-def log_odds(answers: Answers) -> Floats:
-    """Return t = log Pr(dependent) - log Pr(independent), if the answers hold posteriors that are finite."""
-    yes, no = answers.log_independent, answers.log_dependent
-    if yes is None or no is None:
-        raise RequestError("the test has no posteriors; the IB-score needs log_independent and log_dependent")
-    if not ((yes <= 0) & (no <= 0) & (yes > -np.inf) & (no > -np.inf)).all():
-        raise RequestError(
-            "the test returned something that is not the logarithm of a probability above 0; "
-            "a test that is certain needs a grain of doubt, or all graphs score minus infinity"
-        )
-    return no - yes
-
-
-class CompiledIBScore(BoundIBScore):
-    """The IB-score by the Bayesian test on bits in memory; see :class:`CompiledScore`."""
+class IBScoreOfBits(BoundIBScore):
+    """The IB-score by the Bayesian test on bits in memory."""
 
     test: CompiledBayesianTest
 
     def __init__(self, test: CompiledBayesianTest, n_threads: int = 1) -> None:
         super().__init__(test, len(test.levels))
-        self.n_threads = max(1, min(n_threads, self.n))
-        self.n_cells = test.engine.schema.n_rows * self.n
-        self._on_device = DevicePairs(test) if DevicePairs.fit(test) else None
-        self._by_address = [test.core.sigma_rows(test.engine.table) for _ in range(self.n_threads)]
-        self._contexts = [np.array([rows.context]) for rows in self._by_address]
-
-    def row(self, thread: int) -> tuple[int, Ints]:
-        """Return the address of the function that fills a row of σ, and what it takes in one thread."""
-        return self._by_address[0].address, self._contexts[thread]
+        self.n_threads = n_threads
 
     def rows(
         self,
@@ -172,27 +136,20 @@ class CompiledIBScore(BoundIBScore):
         table, threads = self.test.engine.table, self.n_threads
         return Rows(*self.test.core.rows(table, which, *given, floor, *others, n_threads=threads))
 
-    def closure(self, xs: Sequence[int], blankets: Sequence[Ints]) -> WholeRows:
-        """Return the same with all variables."""
-        rows = self.rows(xs, blankets)
-        return WholeRows(rows.matrix(self.n), rows.value)
+    def fill_empty(self, sigma: Floats) -> Floats:
+        """Fill in σ_xy of all pairs in the graph without edges: every pair of columns is counted once."""
+        self.test.core.fill_unconditional(self.test.engine.table, sigma, self.n_threads)
+        return np.asarray(sigma.sum(axis=1))
 
-    def fill_empty(self, sigma: Floats) -> None:
-        """Fill σ of the graph without edges: every pair of columns once."""
-        if self._on_device is not None:
-            self._on_device.fill(sigma)
-        else:
-            self.test.core.fill_unconditional(self.test.engine.table, sigma, self.n_threads)
 
-    def lowest(self, wanted: int) -> tuple[NDArray[np.int32], Floats, float, Floats]:
-        """Return the least credible pairs of the graph without edges: see :class:`ListedScore`."""
-        if self._on_device is not None:
-            return self._on_device.lowest(wanted)
-        pairs, t, floor, sums = self.test.core.likely_pairs(self.test.engine.table, wanted, self.n_threads)
-        values = -np.logaddexp(0.0, t)
-        order = np.lexsort((pairs[:, 1], pairs[:, 0], values))  # pairs of one σ may differ in t
-        return pairs[order], values[order], np.inf if floor == -np.inf else -np.logaddexp(0.0, floor), sums
-
-    def value_of(self, x: int, blanket: Ints, y: int) -> float:
-        """Return σ_xy of a y that is not in the blanket of x."""
-        return float(self.test.fixed(x, np.array([y]), blanket).log_independent[0])  # type: ignore[index]
+def log_odds(answers: Answers) -> Floats:
+    """Return t = log Pr(dependent) - log Pr(independent), if the answers hold posteriors that are finite."""
+    yes, no = answers.log_independent, answers.log_dependent
+    if yes is None or no is None:
+        raise RequestError("the test has no posteriors; the IB-score needs log_independent and log_dependent")
+    if not ((yes <= 0) & (no <= 0) & (yes > -np.inf) & (no > -np.inf)).all():
+        raise RequestError(
+            "the test returned something that is not the logarithm of a probability above 0; "
+            "a test that is certain needs a grain of doubt, or all graphs score minus infinity"
+        )
+    return no - yes

@@ -5,10 +5,9 @@ A score is local: score(G) = Σ_x s_x(B_x), B_x the blanket of x. What a search 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, Questions, Tables, ask
@@ -18,6 +17,7 @@ from ibmap.independence import IndependenceTest
 NONE = np.empty(0, np.int64)
 ROWS_AT_ONCE = 64  #: rows that are asked for in one trip, at least
 TABLES_AT_ONCE = 1 << 14  #: and so many tables: with few variables all rows are one trip
+CELLS_AT_ONCE = 1 << 22  #: of σ that are filled in at once
 
 
 class LocalScore(Protocol):
@@ -30,12 +30,15 @@ class LocalScore(Protocol):
     additive : bool
         Whether t_xy is what the score gains: if the edge (x, y) is flipped, Σ s changes by
         ±(t_xy + t_yx) / 2. Searches that trust gains without trying them need that.
+    counts_pairs_once : bool
+        Whether of the two ends of a pair only one counts, which depends on the blankets of both.
     prior : sequence of float
         What was learned about the prior of edges so far, for checkpoints; empty if nothing is learned.
     """
 
     n: int
     additive: bool
+    counts_pairs_once: bool
     prior: Sequence[float]
 
     def rows(
@@ -61,8 +64,8 @@ class LocalScore(Protocol):
         """Return s_x(B)."""
         ...
 
-    def empty(self) -> "WholeRows":
-        """Return the rows of the graph without edges, with all variables."""
+    def fill_empty(self, sigma: Floats) -> Floats:
+        """Fill in σ_xy of all pairs in the graph without edges, and return s_x of every x."""
         ...
 
 
@@ -88,48 +91,12 @@ class Score(Protocol):
         ...
 
 
-class CompiledScore(Protocol):
-    """A score whose rows are filled by compiled code, so that the climb can do whole ascents there.
-
-    It fills σ_xy = -softplus(∓t_xy), the log posterior of what the graph asserts, without a detour.
-    """
-
-    n_threads: int
-    n_cells: int
-
-    def fill_empty(self, sigma: Floats) -> None:
-        """Fill σ of the graph without edges."""
-        ...
-
-    def row(self, thread: int) -> tuple[int, Ints]:
-        """Return the address of what fills a row of σ (``kernels/rows.py``), and what it takes."""
-        ...
-
-
-class ListedScore(Protocol):
-    """A compiled score that lists pairs of the graph without edges, for those without place for all."""
-
-    n: int
-    n_threads: int
-
-    def lowest(self, wanted: int) -> tuple[NDArray[np.int32], Floats, float, Floats]:
-        """Return the least credible pairs x < y, σ_xy, a floor for all others, and the sums of rows."""
-        ...
-
-    def row(self, thread: int) -> tuple[int, Ints]:
-        """Return the address of what fills a row of σ, and what it takes."""
-        ...
-
-    def value_of(self, x: int, blanket: Ints, y: int) -> float:
-        """Return σ_xy of a y that is not in the blanket of x."""
-        ...
-
-
 class LocalScoreBase:
     """What follows from rows: subclass it, and write ``rows``."""
 
     n: int
     additive: bool = True
+    counts_pairs_once: bool = False
     prior: Sequence[float] = ()
 
     def rows(
@@ -144,9 +111,15 @@ class LocalScoreBase:
         """Return the rows of some x, each given its blanket."""
         raise TypeError(f"{type(self).__name__} must define rows(xs, blankets, *, floor, also, exact)")
 
-    def empty(self) -> "WholeRows":
-        """Return the rows of the graph without edges, with all variables."""
-        return whole_rows(self, range(self.n), no_lists(self.n))
+    def fill_empty(self, sigma: Floats) -> Floats:
+        """Fill in σ_xy of all pairs in the graph without edges, and return s_x of every x."""
+        values, at_once = np.empty(self.n), max(ROWS_AT_ONCE, CELLS_AT_ONCE // max(self.n, 1))
+        for first in range(0, self.n, at_once):
+            some = np.arange(first, min(first + at_once, self.n))
+            rows = self.rows(some, no_lists(len(some)))
+            sigma[some] = credibility(rows.matrix(self.n), some, [NONE] * len(some))
+            values[some] = rows.value
+        return values
 
     def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
         """Learn nothing."""
@@ -225,21 +198,7 @@ def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
     return out
 
 
-class WholeRows(NamedTuple):
-    """Rows of evidence with all variables, and the values that belong to them."""
-
-    evidence: Floats  #: (rows, variables): t_xy, and 0 for x itself
-    values: Floats  #: (rows,): s_x(B_x)
-    sigma: Floats | None = None  #: (rows, variables): σ_xy, if the score has it at hand
-
-
-def whole_rows(score: LocalScore, xs: Sequence[int] | Ints, blankets: ManyVariables) -> WholeRows:
-    """Return rows with all variables."""
-    rows = score.rows(xs, blankets)
-    return WholeRows(rows.matrix(score.n), rows.value)
-
-
-def credibility(evidence: Floats, xs: Sequence[int], blankets: Sequence[Ints]) -> Floats:
+def credibility(evidence: Floats, xs: Sequence[int] | Ints, blankets: Sequence[Ints]) -> Floats:
     """Return σ_xy = -softplus(∓t_xy): the log posterior of what a graph asserts, seen from each of some x.
 
     It asserts dependence from the members of the blanket, and independence from all others.
@@ -253,5 +212,5 @@ def credibility(evidence: Floats, xs: Sequence[int], blankets: Sequence[Ints]) -
     for row, blanket in zip(signed, blankets, strict=True):
         row[blanket] *= -1.0
     sigma = -np.logaddexp(0.0, signed)
-    sigma[np.arange(len(sigma)), list(xs)] = 0.0
+    sigma[np.arange(len(sigma)), xs] = 0.0
     return sigma

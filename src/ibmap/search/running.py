@@ -50,6 +50,10 @@ class Running(Protocol):
         """
         ...
 
+    def listed(self, wanted: int) -> tuple[Ints, Floats, Ints, Floats]:
+        """Return the edges with σ_xy and σ_yx, and so the pairs without one that look most like edges."""
+        ...
+
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
         """Do up to ``limit`` steps by up to ``budget`` proposals, and return the flips."""
         ...
