@@ -109,7 +109,7 @@ def test_the_score_of_a_directed_view_has_its_prior() -> None:
 
 
 def beyond_main_effects(learned: Learned, engine: MemoryEngine) -> dict[int, float]:
-    """By how much the evidence of full tables surpasses that of main effects, where they are not too large."""
+    """By how much the evidence of full tables surpasses that of main effects, if they are not too large."""
     out, levels = {}, engine.schema.cardinalities
     for x in range(learned.graph.n_variables):
         blanket = learned.graph.neighbours(x)

@@ -5,6 +5,7 @@
 // All that anybody needs to know is t = log Pr(dependent) - log Pr(independent): both posteriors are softplus of it.
 #pragma once
 #include "conditionals.hpp"
+#include "groups.hpp"
 
 #include <map>
 #include <mutex>
@@ -153,8 +154,7 @@ class BayesRows {
 
     // of members
     std::vector<double> inside_, of_slice_;
-    std::vector<std::uint64_t> hash_, factor_;
-    std::vector<int> slots_, head_, tail_, after_;
+    Groups groups_;
 
     // of a row
     std::vector<std::uint8_t> listed_;
@@ -168,7 +168,6 @@ class BayesRows {
     void put(std::size_t b, std::int64_t n_single);
     void put_one(int y, double t);
     std::span<const double> everyone(bool with_sigma);
-    int merge_without(int j);
 };
 
 }  // namespace ibmap
