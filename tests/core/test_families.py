@@ -1,5 +1,6 @@
 """Scores of families: rows of the slow twin, from bits and from cells; what does not fit is refused."""
 
+from math import lgamma, log
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,36 @@ def test_columns_of_very_many_levels(size: float | None, levels: tuple[int, ...]
 def test_many_parents(size: float | None) -> None:
     """Ten parents of up to four levels: keys of rows, and slices of one row."""
     agree(random_table(150, 14, 4, 0.0, seed=6), 3, size)
+
+
+@pytest.mark.parametrize("size", [None, 2.0])
+def test_more_rows_than_are_looked_up(size: float | None) -> None:
+    """Beyond 2^20 rows of a cell, functions of counts are computed one by one."""
+    rng, n_rows = np.random.default_rng(0), 2**21 + 5
+    codes = np.array([rng.random(n_rows) < 0.01, rng.random(n_rows) < 0.5, rng.random(n_rows) < 0.9]).astype(
+        int
+    )
+    codes[2] ^= codes[0]
+    codes = np.vstack([codes, np.where(rng.random(n_rows) < 0.01, -1, codes[2])])
+    row = MemoryEngine(data_of(codes, [2, 2, 2, 2])).rows(model_of(size), [0], [[1]]).matrix(4)[0]
+
+    def score(x: int, parents: list[int], known: np.ndarray) -> float:
+        total, q = 0.0, 2 ** len(parents)
+        key = sum((codes[p, known] << i for i, p in enumerate(parents)), np.zeros(known.sum(), int))
+        for counts in np.bincount(2 * key + codes[x, known], minlength=2 * q).reshape(q, 2).tolist():
+            n = sum(counts)
+            if size is None:
+                total += sum(c * log(c / n) for c in counts)
+            else:
+                a = size / q
+                total += lgamma(a) - lgamma(a + n) + sum(lgamma(a / 2 + c) - lgamma(a / 2) for c in counts)
+        return total - (log(known.sum()) / 2 * q if size is None else 0.0)
+
+    every = np.ones(n_rows, bool)
+    assert row[1] == pytest.approx(score(0, [1], every) - score(0, [], every), abs=1e-5)
+    for y in (2, 3):
+        known = codes[y] >= 0
+        assert row[y] == pytest.approx(score(0, [1, y], known) - score(0, [1], known), rel=1e-7)
 
 
 @settings(max_examples=40, deadline=None)

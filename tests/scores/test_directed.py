@@ -51,11 +51,6 @@ def test_rows_and_totals_are_those_of_the_twin(
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_columns_of_many_levels(size: float | None) -> None:
-    assert_agrees(with_wide_columns(random_table(120, 4, 3, 0.05, seed=2), 33, 90), MemoryEngine, 4, size)
-
-
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("n", "levels"), [(70, 2), (40, 5)])
 def test_many_columns_and_parents(size: float | None, n: int, levels: int) -> None:
     """Several blocks of columns, and as many sets as have to be counted in turns."""

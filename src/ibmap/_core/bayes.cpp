@@ -538,96 +538,65 @@ void BayesRows::put(std::size_t index, std::int64_t n_single) {
         if (above[v] + product[v] < SMALL) put_one(block.variables[v], log_odds(block.variables[v]));
 }
 
-// Chain the slices that agree on all members but j: head_ of every chain, after_ of every slice, or -1. Returns how many there are.
-int BayesRows::merge_without(int j) {
+// Calls each(j, t of member j), while that is true. The slices of the others are sums of slices that are there, and a slice has
+// one level of the member: nothing is counted.
+template <class Each>
+void BayesRows::for_each_member(Each each) {
     const Slices& slices = this->slices();
-    const int n_members = slices.n_members;
-    const auto code = [&](int k) { return slices.code.data() + std::size_t(k) * std::size_t(n_members); };
-    auto agree = [&](int k, int l) {
-        for (int i = 0; i < n_members; ++i)
-            if (i != j && code(k)[i] != code(l)[i]) return false;
-        return true;
-    };
-    const std::size_t n_slots = std::bit_ceil(std::size_t(2 * slices.n + 2));
-    slots_.assign(n_slots, -1), head_.clear(), head_hash_.clear(), tail_.clear(), after_.assign(std::size_t(slices.n), -1);
-    for (int k = 0; k < slices.n; ++k) {
-        std::uint64_t rest = hash_[k] - factor_[j] * std::uint64_t(code(k)[j] + 1);
-        rest = (rest ^ rest >> 29) * 0xBF58476D1CE4E5B9ull;
-        std::size_t at = (rest >> 20) & (n_slots - 1);
-        while (slots_[at] >= 0 && !(head_hash_[slots_[at]] == rest && agree(k, head_[slots_[at]]))) at = (at + 1) & (n_slots - 1);
-        if (slots_[at] < 0) {
-            slots_[at] = int(head_.size()), head_.push_back(k), head_hash_.push_back(rest), tail_.push_back(k);
-        } else {
-            int& last = tail_[slots_[at]];
-            after_[last] = k, last = k;
-        }
-    }
-    return int(head_.size());
-}
-
-void BayesRows::begin_members() {
-    const Slices& slices = this->slices();
-    const int n_members = slices.n_members;
-    slices_of_ = nullptr;
-    factor_.resize(std::size_t(n_members)), hash_.assign(std::size_t(slices.n), 0);
-    for (int j = 0; j < n_members; ++j) {  // a hash that is a sum: any member can be taken out
-        std::uint64_t z = std::uint64_t(j + 1) * 0x9E3779B97F4A7C15ull;
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull, z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-        factor_[j] = z ^ z >> 31;
-        for (int k = 0; k < slices.n; ++k) hash_[k] += factor_[j] * std::uint64_t(slices.code[std::size_t(k) * n_members + j] + 1);
-    }
     if (by_level_.size() < std::size_t(model_.levels[x_])) by_level_.resize(std::size_t(model_.levels[x_])), by_y_.resize(by_level_.size());
-}
-
-// The slices of the others are sums of slices that are there, and a slice has one level of the member: nothing is counted.
-double BayesRows::member(int j) {
-    const Slices& slices = this->slices();
-    const int y = int(given_[j]);
-    if (std::min(model_.levels[x_], model_.levels[y]) < 2) return model_.prior_odds(x_, y);
-    const Priors& priors = model_.priors(x_, y);
-    if (slices_of_ != &priors) {  // of a slice: its cells, and its margin, which is a level of the member
-        slices_of_ = &priors, of_slice_.clear();
-        for (int k = 0; k < slices.n; ++k) {
-            double d = -priors.column[slices.size[k]];
-            for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d += priors.cell[slices.set_size[s]];
-            of_slice_.push_back(d);
-        }
-    }
-    const int n_merged = merge_without(j);
-    factors_.clear();
-    std::int64_t n_single = 0;
-    for (int head : head_) {
-        double d = 0.0;
-        int n = 0;
-        if (after_[head] < 0) {  // alone: the levels of x are as they were
-            n = slices.size[head], d = of_slice_[head];
-            for (int s = slices.first_set[head]; s < slices.first_set[head + 1]; ++s) d -= priors.row[slices.set_size[s]];
-        } else {
-            for (int k = head; k >= 0; k = after_[k]) {
-                d += of_slice_[k], n += slices.size[k];
-                for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) by_level_[slices.set_level[s]] += slices.set_size[s];
+    const Priors* known = nullptr;
+    groups_.without_each(slices, [&](int j) {
+        const int y = int(given_[j]);
+        if (std::min(model_.levels[x_], model_.levels[y]) < 2) return each(j, model_.prior_odds(x_, y));
+        const Priors& priors = model_.priors(x_, y);
+        if (known != &priors) {  // of a slice: its cells, and its margin, which is a level of the member
+            known = &priors, of_slice_.clear();
+            for (int k = 0; k < slices.n; ++k) {
+                double d = -priors.column[slices.size[k]];
+                for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d += priors.cell[slices.set_size[s]];
+                of_slice_.push_back(d);
             }
-            for (int k = head; k >= 0; k = after_[k])
-                for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d -= priors.row[std::exchange(by_level_[slices.set_level[s]], 0)];
         }
-        if (n > 1) factors_.push_back(d + priors.of_rows(n));
-        n_single += n == 1;
-    }
-    return model_.log_odds(factors_, n_single, model_.log_prior(x_, y), model_.log_slices(given_, y, n_merged));
+        factors_.clear();
+        std::int64_t n_single = 0;
+        const auto& after = groups_.next;
+        for (int head : groups_.first) {
+            double d = 0.0;
+            int n = 0;
+            if (after[head] < 0) {  // alone: the levels of x are as they were
+                n = slices.size[head], d = of_slice_[head];
+                for (int s = slices.first_set[head]; s < slices.first_set[head + 1]; ++s) d -= priors.row[slices.set_size[s]];
+            } else {
+                for (int k = head; k >= 0; k = after[k]) {
+                    d += of_slice_[k], n += slices.size[k];
+                    for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) by_level_[slices.set_level[s]] += slices.set_size[s];
+                }
+                for (int k = head; k >= 0; k = after[k])
+                    for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d -= priors.row[std::exchange(by_level_[slices.set_level[s]], 0)];
+            }
+            if (n > 1) factors_.push_back(d + priors.of_rows(n));
+            n_single += n == 1;
+        }
+        return each(j, model_.log_odds(factors_, n_single, model_.log_prior(x_, y), model_.log_slices(given_, y, groups_.n)));
+    });
 }
 
 std::span<const double> BayesRows::members() {
-    begin_members();
     inside_.resize(given_.size());
-    for (std::size_t j = 0; j < given_.size(); ++j) inside_[j] = member(int(j));
+    for_each_member([&](int j, double t) {
+        inside_[j] = t;
+        return true;
+    });
     return inside_;
 }
 
 std::int64_t BayesRows::first_independent_member(std::span<const double> thresholds) {
-    begin_members();
-    for (std::size_t j = 0; j < given_.size(); ++j)
-        if (Posterior(member(int(j))).independent > thresholds[j]) return std::int64_t(j);
-    return -1;
+    std::int64_t found = -1;
+    for_each_member([&](int j, double t) {
+        if (Posterior(t).independent > thresholds[j]) found = j;
+        return found < 0;
+    });
+    return found;
 }
 
 std::int64_t BayesRows::first_dependent(std::span<const std::int64_t> ys, std::span<const double> thresholds) {

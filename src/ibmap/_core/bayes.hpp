@@ -5,6 +5,7 @@
 // All that anybody needs to know is t = log Pr(dependent) - log Pr(independent): both posteriors are softplus of it.
 #pragma once
 #include "conditionals.hpp"
+#include "groups.hpp"
 
 #include <map>
 #include <mutex>
@@ -157,9 +158,7 @@ class BayesRows {
 
     // of members
     std::vector<double> inside_, of_slice_;
-    const Priors* slices_of_ = nullptr;    // whose prior counts of_slice_ is made of
-    std::vector<std::uint64_t> hash_, factor_, head_hash_;
-    std::vector<int> slots_, head_, tail_, after_;
+    Groups groups_;
 
     // of a row
     std::vector<std::uint8_t> listed_;
@@ -173,9 +172,8 @@ class BayesRows {
     void put(std::size_t b, std::int64_t n_single);
     void put_one(int y, double t);
     std::span<const double> everyone(bool with_sigma);
-    void begin_members();
-    double member(int j);
-    int merge_without(int j);
+    template <class Each>
+    void for_each_member(Each each);
 };
 
 }  // namespace ibmap

@@ -4,6 +4,7 @@
 #include "lists.hpp"
 #include "pool.hpp"
 #include "row_keys.hpp"
+#include "rows.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -201,20 +202,6 @@ class Bayes {
             if (by_keys(int(x.data()[q]), ys[q], sets[q])) given += sets[q].size();
         if (given < 2 * std::size_t(model_.n) || std::count(table.complete.begin(), table.complete.end(), 0)) return {};
         return RowKeys(table);
-    }
-
-    static nb::tuple joined(std::vector<Row>& rows) {
-        std::vector<std::int64_t> start{0};
-        std::vector<double> rest, value;
-        for (const Row& row : rows) start.push_back(start.back() + std::int64_t(row.y.size())), rest.push_back(row.rest), value.push_back(row.value);
-        std::vector<std::int32_t> y(std::size_t(start.back()));
-        std::vector<double> t(y.size());
-        for (std::size_t q = 0; q < rows.size(); ++q) {
-            std::copy(rows[q].y.begin(), rows[q].y.end(), y.begin() + start[q]);
-            std::copy(rows[q].t.begin(), rows[q].t.end(), t.begin() + start[q]);
-            rows[q] = {};
-        }
-        return nb::make_tuple(to_numpy(std::move(start)), to_numpy(std::move(y)), to_numpy(std::move(t)), to_numpy(std::move(rest)), to_numpy(std::move(value)));
     }
 };
 

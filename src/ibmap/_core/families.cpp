@@ -82,7 +82,10 @@ void FamilyRows::ask(const Slices& slices, int x, Members parents) {
     for (std::int64_t p : parents) q_ = std::min(q_ * r_of(p), MOST_CONFIGURATIONS);
     rows_ = std::accumulate(slices.size.begin(), slices.size.end(), std::int64_t(0));
     value_ = whole(slices, q_, rows_);
-    groups_.without_each(slices, [&](int j) { t_[parents[j]] = value_ - grouped(slices, std::max(q_ / r_of(parents[j]), 1.0), rows_); });
+    groups_.without_each(slices, [&](int j) {
+        t_[parents[j]] = value_ - grouped(slices, std::max(q_ / r_of(parents[j]), 1.0), rows_);
+        return true;
+    });
 }
 
 void FamilyRows::outside(BitCounts& counts) {
@@ -97,57 +100,69 @@ void FamilyRows::outside(BitCounts& counts) {
         splitter_.split(table, x_, with_y_);
         const Slices& finer = splitter_.slices;
         const auto rows = std::accumulate(finer.size.begin(), finer.size.end(), std::int64_t(0));
-        others_.resize(parents_.size());
-        std::iota(others_.begin(), others_.end(), 0);
-        groups_.among(finer, others_);
+        std::vector<int> others(parents_.size());
+        std::iota(others.begin(), others.end(), 0);
+        groups_.among(finer, others);
         t_[y] = whole(finer, q_ * r_of(y), rows) - grouped(finer, q_, rows);
     }
 }
 
-// t of all ys of a block that have a value in every row.
-void FamilyRows::block(BitCounts& counts, std::size_t b) {
-    const Block& block = counts.block(b);
+// The functions that y, of s levels, is judged by: of its cells with x, of the levels of x, of its own levels, of slices.
+FamilyRows::Functions FamilyRows::functions(double s) {
+    const int most = largest(*slices_);
+    return {function(q_ * r_ * s, most), function(q_ * r_, most), function(q_ * s, most), function(q_, most)};
+}
+
+// What another parent of s levels costs.
+double FamilyRows::cost(double s, std::int64_t rows) const { return score_->cost(q_ * s, r_, rows) - score_->cost(q_, r_, rows); }
+
+// Count all slices of at least so many rows in a block, and call work(slice, first set in counts_) for each.
+template <class Work>
+void FamilyRows::count(BitCounts& counts, std::size_t b, int least, Work work) {
     const Slices& slices = *slices_;
-    const double s = block.levels;
-    const int largest_slice = largest(slices);
-    const CountFunction &of_cell = function(q_ * r_ * s, largest_slice), &of_row = function(q_ * r_, largest_slice);
-    const CountFunction &of_column = function(q_ * s, largest_slice), &of_slice = function(q_, largest_slice);
-    const std::size_t S = block.stride, width = block.width();
-    const int most = int(std::max<std::size_t>(16, COUNTED / padded(width, 64)));
-    sums_.assign(S, 0.0), both_.resize(padded(width, 64));
-    double *sums = sums_.data(), start = 0.0;
-    auto add = [&](const CountFunction& of, const std::int32_t* count, std::int32_t n, double sign) {
-        if (n < MOST_LOOKED_UP) return add_all_cells(of.table(), count, n, block.n_levels(), S, 0, sign, sums);
-        for (std::size_t v = 0; v < S; ++v) {
-            std::int64_t rest = n;
-            for (int l = 0; l < block.n_levels(); ++l) sums[v] += sign * of(count[l * S + v]), rest -= count[l * S + v];
-            sums[v] += sign * of(rest);
-        }
-    };
+    const int most = int(std::max<std::size_t>(16, COUNTED / padded(counts.block(b).width(), 64)));
     for (int k = 0; k < slices.n;) {
-        if (slices.size[k] == 1) {  // a row alone says nothing
+        if (slices.size[k] < least) {
             ++k;
             continue;
         }
         const int first = slices.first_set[k];
         int stop = k + 1;
-        while (stop < slices.n && slices.size[stop] > 1 && slices.first_set[stop + 1] - first <= most) ++stop;
+        while (stop < slices.n && slices.size[stop] >= least && slices.first_set[stop + 1] - first <= most) ++stop;
         counts.count(b, first, slices.first_set[stop], counts_);
-        for (; k < stop; ++k) {
-            std::int32_t* both = both_.data();
-            std::fill_n(both, width, 0);
-            start += of_slice(slices.size[k]);
-            for (int set = slices.first_set[k]; set < slices.first_set[k + 1]; ++set) {
-                const std::int32_t* count = counts_[set - first];
-                const int size = slices.set_size[set];
-                start -= of_row(size);
-                add(of_cell, count, size, 1.0);
-                for (std::size_t c = 0; c < width; ++c) both[c] += count[c];
-            }
-            add(of_column, both, slices.size[k], -1.0);
-        }
+        for (; k < stop; ++k) work(k, first);
     }
-    start -= score_->cost(q_ * s, r_, rows_) - score_->cost(q_, r_, rows_);
+}
+
+// t of all ys of a block that have a value in every row: level 0 is what the others leave.
+void FamilyRows::block(BitCounts& counts, std::size_t b) {
+    const Block& block = counts.block(b);
+    const Slices& slices = *slices_;
+    const Functions of = functions(block.levels);
+    const std::size_t S = block.stride, width = block.width();
+    sums_.assign(S, 0.0), both_.resize(width);
+    double *sums = sums_.data(), start = 0.0;
+    auto add = [&](const CountFunction& f, const std::int32_t* count, std::int32_t n, double sign) {
+        if (n < MOST_LOOKED_UP) return add_all_cells(f.table(), count, n, block.n_levels(), S, 0, sign, sums);
+        for (std::size_t v = 0; v < S; ++v) {
+            std::int64_t rest = n;
+            for (std::size_t c = v; c < width; c += S) sums[v] += sign * f(count[c]), rest -= count[c];
+            sums[v] += sign * f(rest);
+        }
+    };
+    count(counts, b, 2, [&](int k, int first) {  // a row alone says nothing
+        std::int32_t* both = both_.data();
+        std::fill_n(both, width, 0);
+        start += of.slice(slices.size[k]);
+        for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) {
+            const std::int32_t* count = counts_[s - first];
+            start -= of.row(slices.set_size[s]);
+            add(of.cell, count, slices.set_size[s], 1.0);
+            for (std::size_t c = 0; c < width; ++c) both[c] += count[c];
+        }
+        add(of.column, both, slices.size[k], -1.0);
+    });
+    start -= cost(block.levels, rows_);
     for (std::size_t v = 0; v < block.variables.size(); ++v) t_[block.variables[v]] = sums[v] + start;
 }
 
@@ -155,40 +170,27 @@ void FamilyRows::block(BitCounts& counts, std::size_t b) {
 void FamilyRows::incomplete_block(BitCounts& counts, std::size_t b) {
     const Block& block = counts.block(b);
     const Slices& slices = *slices_;
-    const double s = block.levels;
-    const int largest_slice = largest(slices);
-    const CountFunction &of_cell = function(q_ * r_ * s, largest_slice), &of_row = function(q_ * r_, largest_slice);
-    const CountFunction &of_column = function(q_ * s, largest_slice), &of_slice = function(q_, largest_slice);
-    const std::size_t S = block.stride, width = block.width();
-    const int most = int(std::max<std::size_t>(16, COUNTED / padded(width, 64)));
-    sums_.assign(S, 0.0), both_.resize(padded(width, 64));
+    const Functions of = functions(block.levels);
+    const std::size_t S = block.stride, width = block.width(), m = block.variables.size();
+    sums_.assign(S, 0.0), both_.resize(width);
     std::vector<std::int64_t> rows(S);
-    for (int k = 0; k < slices.n;) {
-        const int first = slices.first_set[k];
-        int stop = k + 1;
-        while (stop < slices.n && slices.first_set[stop + 1] - first <= most) ++stop;
-        counts.count(b, first, slices.first_set[stop], counts_);
-        for (; k < stop; ++k) {
-            std::fill_n(both_.data(), width, 0);
-            for (int set = slices.first_set[k]; set < slices.first_set[k + 1]; ++set) {
-                const std::int32_t* count = counts_[set - first];
-                for (std::size_t v = 0; v < block.variables.size(); ++v) {
-                    std::int64_t row = 0;
-                    for (std::size_t c = v; c < width; c += S)
-                        if (count[c]) sums_[v] += of_cell(count[c]), row += count[c], both_[c] += count[c];
-                    sums_[v] -= of_row(row);
-                }
-            }
-            for (std::size_t v = 0; v < block.variables.size(); ++v) {
-                std::int64_t n = 0;
+    count(counts, b, 1, [&](int k, int first) {
+        std::fill_n(both_.data(), width, 0);
+        for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s)
+            for (std::size_t v = 0; v < m; ++v) {
+                std::int64_t row = 0;
                 for (std::size_t c = v; c < width; c += S)
-                    if (both_[c]) sums_[v] -= of_column(both_[c]), n += both_[c];
-                sums_[v] += of_slice(n), rows[v] += n;
+                    if (const std::int32_t n = counts_[s - first][c]) sums_[v] += of.cell(n), row += n, both_[c] += n;
+                sums_[v] -= of.row(row);
             }
+        for (std::size_t v = 0; v < m; ++v) {
+            std::int64_t all = 0;
+            for (std::size_t c = v; c < width; c += S)
+                if (const std::int32_t n = both_[c]) sums_[v] -= of.column(n), all += n;
+            sums_[v] += of.slice(all), rows[v] += all;
         }
-    }
-    for (std::size_t v = 0; v < block.variables.size(); ++v)
-        t_[block.variables[v]] = sums_[v] - (score_->cost(q_ * s, r_, rows[v]) - score_->cost(q_, r_, rows[v]));
+    });
+    for (std::size_t v = 0; v < m; ++v) t_[block.variables[v]] = sums_[v] - cost(block.levels, rows[v]);
 }
 
 void FamilyRows::outside(const Cells& cells, std::size_t question) {
@@ -201,10 +203,7 @@ void FamilyRows::outside(const Cells& cells, std::size_t question) {
 double FamilyRows::of_cells(const Cells& cells, std::size_t table, int y) {
     const auto stride = cells.cells.shape(1);
     const std::int64_t *slice = cells.cells.data(), *of_x = slice + stride, *of_y = of_x + stride, *rows = of_y + stride, end = cells.start.data()[table + 1];
-    const double s = r_of(y);
-    const int most = largest(*slices_);
-    const CountFunction &of_cell = function(q_ * r_ * s, most), &of_row = function(q_ * r_, most);
-    const CountFunction &of_column = function(q_ * s, most), &of_slice = function(q_, most);
+    const Functions of = functions(r_of(y));
     if (by_level_.size() < std::size_t(levels[y])) by_level_.resize(std::size_t(levels[y]));
     double total = 0.0;
     std::int64_t n_all = 0;
@@ -214,14 +213,14 @@ double FamilyRows::of_cells(const Cells& cells, std::size_t table, int y) {
         while (i < end && slice[i] == slice[first]) {
             std::int64_t row = 0;
             for (const std::int64_t level = of_x[i]; i < end && slice[i] == slice[first] && of_x[i] == level; ++i)
-                total += of_cell(rows[i]), row += rows[i], by_level_[of_y[i]] += rows[i];
-            total -= of_row(row), n += row;
+                total += of.cell(rows[i]), row += rows[i], by_level_[of_y[i]] += rows[i];
+            total -= of.row(row), n += row;
         }
         for (std::int64_t j = first; j < i; ++j)
-            if (const auto column = std::exchange(by_level_[of_y[j]], 0)) total -= of_column(column);
-        total += of_slice(n), n_all += n;
+            if (const auto column = std::exchange(by_level_[of_y[j]], 0)) total -= of.column(column);
+        total += of.slice(n), n_all += n;
     }
-    return total - (score_->cost(q_ * s, r_, n_all) - score_->cost(q_, r_, n_all));
+    return total - cost(r_of(y), n_all);
 }
 
 // (groups, r): rows with each level of x.

@@ -83,17 +83,24 @@ class FamilyRows {
     std::int64_t rows_ = 0;
     std::vector<double> t_;
     Groups groups_;
-    std::vector<int> others_;
     std::vector<std::int64_t> by_level_, group_size_, with_y_;
     Splitter splitter_;
     Matrix<std::int32_t> counts_;
     AlignedVector<std::int32_t> both_;
     AlignedVector<double> sums_;
 
+    struct Functions {
+        const CountFunction &cell, &row, &column, &slice;
+    };
+
     double r_of(std::int64_t v) const { return std::max(levels[v], 1); }
     const CountFunction& function(double cells, std::int64_t most);
     double whole(const Slices& slices, double q, std::int64_t rows);
     double grouped(const Slices& slices, double q, std::int64_t rows);
+    Functions functions(double s);
+    double cost(double s, std::int64_t rows) const;
+    template <class Work>
+    void count(BitCounts& counts, std::size_t b, int least, Work work);
     void block(BitCounts& counts, std::size_t b);
     void incomplete_block(BitCounts& counts, std::size_t b);
     double of_cells(const Cells& cells, std::size_t table, int y);

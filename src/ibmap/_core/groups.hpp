@@ -30,7 +30,7 @@ class Groups {
             find();
         }
     }
-    // Slices that agree on all members but each in turn; work(member) is called.
+    // Slices that agree on all members but each in turn; work(member) is called, and tells whether to go on.
     template <class Work>
     void without_each(const Slices& slices, Work work) {
         slices_ = &slices, members_.clear(), hash_.assign(slices.n, 0);
@@ -38,7 +38,7 @@ class Groups {
         for (int m = 0; m < slices.n_members; ++m) {
             members_.erase(members_.begin() + m), add(m, -1);
             find();
-            work(m);
+            if (!work(m)) return;
             members_.insert(members_.begin() + m, m), add(m, 1);
         }
     }
