@@ -6,6 +6,7 @@ NB_MODULE(_core, module) {
     module.attr("INTERFACE") = IBMAP_INTERFACE;  // of _loader.py
     module.attr("VERSION") = IBMAP_VERSION;      // of the package
     ibmap::bind_bayes(module);
+    ibmap::bind_encode(module);
     ibmap::bind_gibbs(module);
     ibmap::bind_moa(module);
     ibmap::bind_pairwise_fit(module);

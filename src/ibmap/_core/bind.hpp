@@ -5,6 +5,7 @@
 namespace ibmap {
 
 void bind_bayes(nanobind::module_& module);
+void bind_encode(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
 void bind_state(nanobind::module_& module);
 void bind_table(nanobind::module_& module);

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _core
 from ibmap._types import Ints
 from ibmap.data.table import CategoricalData, among, described, smallest_dtype
 
@@ -123,14 +124,10 @@ class LevelBits:
 
     def codes_of(self, variable: int) -> NDArray[np.signedinteger[Any]]:
         """Return the codes of one variable."""
-        from ibmap.kernels.encode import unpack_bits
-
         first = int(self.first[variable])
         if first < 0:
             return np.asarray(self.wide_codes[self.wide[variable]])
-        out = np.empty(self.n_rows, np.int8)
-        unpack_bits(self.bits[first : first + int(self.levels[variable])], out)
-        return out
+        return _core.unpack_bits(self.bits[first : first + int(self.levels[variable])], self.n_rows)
 
     def variables(self, kept: Sequence[int]) -> "LevelBits":
         """Return some of the variables."""

@@ -7,12 +7,12 @@ has to be done again: in the end the labels of all parts are sorted, and every p
 import mmap
 from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _core
 from ibmap._parallel import spread
 from ibmap._text import listing
 from ibmap._types import Ints
@@ -21,7 +21,6 @@ from ibmap.data.packed import WIDE, LevelBits
 from ibmap.errors import DataError
 
 MAPPED = 1 << 18  #: bytes of an array from which on it is mapped by itself: there are 65,530 maps at most
-ABSENT = 255  #: of a column whose values lie within one byte, what a missing value is
 
 
 @dataclass
@@ -37,14 +36,10 @@ class Part:
 
     def codes_of(self, column: int) -> NDArray[Any]:
         """Return the codes of one column into its labels, -1 is missing."""
-        from ibmap.kernels.encode import unpack_bits
-
         if self.row[column] < 0:
             return self.codes[column]
         first = self.row[column]
-        out = np.empty(self.n_rows, np.int8)
-        unpack_bits(self.bits[first : first + len(self.labels[column])], out)
-        return out
+        return _core.unpack_bits(self.bits[first : first + len(self.labels[column])], self.n_rows)
 
     def labels_beyond(self, column: int, known: Container[Hashable]) -> list[Hashable]:
         """Return the labels of a column that some row has and that are not among the known ones."""
@@ -93,15 +88,6 @@ def fresh(shape: tuple[int, int]) -> NDArray[np.uint64]:
     if n_bytes < MAPPED:
         return np.zeros(shape, np.uint64)
     return np.frombuffer(mmap.mmap(-1, n_bytes), np.uint64).reshape(shape)
-
-
-def pack_cells(cells: NDArray[Any], marks: NDArray[Any], bits: NDArray[np.uint64]) -> None:
-    """Set bit r of ``bits[k]`` where ``cells[r]`` is ``marks[k]``; bytes, or -1 where a value is missing."""
-    from ibmap.kernels.encode import pack_bytes
-
-    padded = np.full(64 * bits.shape[1], ABSENT, np.uint8)
-    padded[: len(cells)] = cells  # -1 becomes ABSENT
-    pack_bytes(padded, marks.astype(np.uint8), bits)
 
 
 def beside(parts: Sequence[Part]) -> Part:
@@ -157,14 +143,18 @@ def together(
                 _put_codes(part.codes_of(j), code, table.wide_codes[wide[j]][start : start + part.n_rows])
             elif part.row[j] < 0:  # some labels are one in the end
                 every = np.arange(int(levels[j]))
-                mine = _packed(part.codes_of(j), code, len(every))
-                _place(mine, np.array([every, first[j] + every]), start, table.bits)
+                codes = np.array([*code, -1])[part.codes_of(j)]  # the last entry serves code -1
+                mine = _core.pack_codes(codes[None], levels[j : j + 1])
+                _core.place_bits(mine, every, first[j] + every, start, table.bits)
             else:
                 known = [(part.row[j] + k, first[j] + c) for k, c in enumerate(code) if c >= 0]
                 sources += [source for source, _ in known]
                 targets += [target for _, target in known]
         pairs = np.array([sources, targets], np.int64)
-        place = partial(_place, part.bits, pairs, start, table.bits)
+
+        def place(_: int, some: slice, part: Part = part, pairs: Ints = pairs, start: int = start) -> None:
+            _core.place_bits(part.bits, pairs[0, some], pairs[1, some], start, table.bits)
+
         at_once = threads if len(set(targets)) == len(targets) else 1  # no two threads write to one row
         spread(place, shares(len(sources), at_once), at_once)
         start += part.n_rows
@@ -175,20 +165,6 @@ def together(
 
     spread(count, shares(n_bits, threads), threads)
     return table
-
-
-def _place(
-    bits: NDArray[np.uint64],
-    pairs: Ints,
-    start: int,
-    out: NDArray[np.uint64],
-    _: int = 0,
-    some: slice = slice(None),
-) -> None:
-    """Put rows of bits where they belong: ``pairs`` are rows of ``bits`` and of ``out``."""
-    from ibmap.kernels.encode import place_bits
-
-    place_bits(bits, pairs[0, some], pairs[1, some], start, out)
 
 
 def shares(size: int, threads: int) -> list[slice]:
@@ -205,13 +181,6 @@ def shares(size: int, threads: int) -> list[slice]:
 
 def _put_codes(codes: NDArray[Any], code: list[int], out: NDArray[np.int32]) -> None:
     out[:] = np.array([*code, -1], np.int32)[codes]  # the last entry serves code -1
-
-
-def _packed(codes: NDArray[Any], code: list[int], size: int) -> NDArray[np.uint64]:
-    """Return codes as bits of their final levels."""
-    bits = fresh((size, max(1, -(-len(codes) // 64))))
-    pack_cells(np.array([*code, -1])[codes], np.arange(size), bits)
-    return bits
 
 
 def _fill_extra(table: LevelBits, extra: Sequence[bool]) -> None:

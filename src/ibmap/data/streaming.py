@@ -10,7 +10,7 @@ import numpy as np
 
 from ibmap._parallel import in_order
 from ibmap._text import listing
-from ibmap.data.batches import part_of, small, values_of
+from ibmap.data.batches import pack_column, part_of
 from ibmap.data.column_errors import infinite
 from ibmap.data.columns import Coded, Column, Labels, Numeric
 from ibmap.data.discretize import Bins, Edges, cut, edges_of_columns, interval_labels
@@ -129,8 +129,7 @@ class Passing:
             for column in columns:
                 if isinstance(column, Coded) and column.declared:
                     seen.declared[column.name] = column.levels
-            values = [small(column) or values_of(column, batch.where) for column in columns]
-            seen.packed = part_of(values, batch.n_rows)
+            seen.packed = part_of([pack_column(column, batch.where) for column in columns], batch.n_rows)
         except (DataError, NotInBatchesError) as error:  # first what is said of columns of several kinds
             seen.packed = error
         return seen
