@@ -128,7 +128,7 @@ def test_every_name_on_the_menu_is_served() -> None:
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_files_are_short_enough_to_read(file: Path) -> None:
     n_lines = len((SRC / file).read_text().splitlines())
-    assert n_lines <= 400, f"{file} has {n_lines} lines"
+    assert n_lines <= 600, f"{file} has {n_lines} lines"
 
 
 @pytest.mark.parametrize("file", FILES, ids=str)

@@ -38,7 +38,7 @@ class Table:
     ) -> None: ...
 
 # Whole numbers → levels, codes and bits (encode.cpp). Arrays may hold integers, floats or truth values of any
-# width; values that are missing are no levels, and have code -1 and no bit. A row of bits has a word for 64 rows.
+# width. Missing values are no levels: they have code -1 and no bit. A row of bits has a word for 64 rows.
 
 def encode_column(
     values: NDArray[Any], missing: Bools | None = None

@@ -31,7 +31,7 @@ def test_a_column_is_encoded_as_by_hand(values, dtype, data):
     assert found[0].tolist() == levels
     assert found[2] == len(cells) - absent.sum()
     if found[1].ndim == 1:
-        assert len(levels) > 32 or levels[-1] - levels[0] >= 254
+        assert len(levels) > 32
         assert found[1].tolist() == codes
     else:
         assert found[1].tolist() == packing.pack_bytes(
@@ -50,9 +50,9 @@ def test_a_column_that_cannot_be_encoded_is_left_alone():
 
 def test_a_column_without_a_value_has_no_levels():
     levels, bits, known = _core.encode_column(np.array([np.nan, np.nan]))
-    assert levels.tolist() == [] and bits.shape == (0, 1) and known == 0
+    assert (levels.tolist(), bits.shape, known) == ([], (0, 1), 0)
     levels, bits, known = _core.encode_column(np.empty(0, np.int64))
-    assert levels.tolist() == [] and bits.shape == (0, 1) and known == 0
+    assert (levels.tolist(), bits.shape, known) == ([], (0, 1), 0)
 
 
 @given(
@@ -147,5 +147,5 @@ def test_what_does_not_fit_is_refused():
         lambda: _core.place_bits(bits << np.uint64(63), one, one, 1, bits.copy()),
     ]
     for call in refused:
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"^[a-z]"):
             call()

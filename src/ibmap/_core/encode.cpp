@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -143,9 +144,10 @@ std::optional<Encoded> encode(std::span<const T> values, const bool* missing) {
     }
     for (std::int64_t v = 0; v < span; ++v)
         if (span <= WIDE || seen[v]) present.push_back(v);
-    if (std::int64_t(present.size()) > WIDE || span >= ABSENT) {  // by a table
-        std::vector<std::int32_t> code(span, -1);
-        for (std::size_t k = 0; k < present.size(); ++k) code[present[k]] = std::int32_t(k), out.levels.push_back(low + present[k]);
+    std::vector<std::int32_t> code(span >= ABSENT || std::int64_t(present.size()) > WIDE ? span : 0, -1);  // where values are no bytes
+    for (std::size_t k = 0; k < present.size() && !code.empty(); ++k) code[present[k]] = std::int32_t(k);
+    if (std::int64_t(present.size()) > WIDE) {
+        for (const std::int64_t v : present) out.levels.push_back(low + v);
         out.codes.resize(values.size());
         for (std::size_t i = 0; i < values.size(); ++i) {
             out.codes[i] = is_known(i) ? code[std::int64_t(values[i]) - low] : -1;
@@ -153,11 +155,16 @@ std::optional<Encoded> encode(std::span<const T> values, const bool* missing) {
         }
         return out;
     }
-    const std::vector<std::uint8_t> wanted(present.begin(), present.end());
+    std::vector<std::uint8_t> wanted(present.begin(), present.end());
+    if (!code.empty()) std::iota(wanted.begin(), wanted.end(), std::uint8_t(0));
     const std::size_t n_words = words_for(values.size());
     out.bits.resize(wanted.size() * n_words);
     pack(values.size(), wanted, out.bits.data(), [&](std::size_t first, std::size_t n, std::uint8_t* bytes) {
         const T* from = values.data() + first;
+        if (!code.empty()) {
+            for (std::size_t r = 0; r < n; ++r) bytes[r] = is_known(first + r) ? std::uint8_t(code[std::int64_t(from[r]) - low]) : ABSENT;
+            return;
+        }
         if constexpr (std::is_floating_point_v<T>) {
             for (std::size_t r = 0; r < n; ++r) bytes[r] = from[r] == from[r] ? std::uint8_t(std::int64_t(from[r] - range.low)) : ABSENT;
         } else {
@@ -173,7 +180,7 @@ std::optional<Encoded> encode(std::span<const T> values, const bool* missing) {
         for (std::size_t w = 0; w < n_words; ++w) count += std::popcount(out.bits[k * n_words + w]);
         if (!count) continue;
         if (kept < k) std::copy_n(out.bits.begin() + std::ptrdiff_t(k * n_words), n_words, out.bits.begin() + std::ptrdiff_t(kept * n_words));
-        out.levels.push_back(low + wanted[k]), out.n_known += count, ++kept;
+        out.levels.push_back(low + present[k]), out.n_known += count, ++kept;
     }
     out.bits.resize(kept * n_words);
     return out;

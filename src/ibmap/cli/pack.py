@@ -10,7 +10,7 @@ from ibmap.cli.startup import import_numba
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data.packed import PackedData
+    from ibmap.data.table import PackedData
 
 
 def pack(

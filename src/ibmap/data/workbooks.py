@@ -11,10 +11,11 @@ import numpy as np
 
 from ibmap._files import check_size
 from ibmap._text import listing
-from ibmap.data.objects import EXACT
+from ibmap.data.columns import EXACT
+from ibmap.data.frames import source_of_polars
 from ibmap.data.quality import names_like_values
-from ibmap.data.sources import OpenedFile, duplicate_names
-from ibmap.data.text_numbers import MISSING, typed
+from ibmap.data.sources import Source, duplicate_names
+from ibmap.data.text import MISSING, typed
 from ibmap.errors import DataError
 
 KINDS = {
@@ -44,7 +45,7 @@ def sheet_of(path: Path) -> tuple[Path, str | None]:
     return (Path(named[1]), named[2]) if named else (path, None)
 
 
-def open_workbook(path: Path, max_bytes: int, sheet: str | None = None) -> OpenedFile:
+def open_workbook(path: Path, max_bytes: int, sheet: str | None = None) -> Source:
     """Return the table on a sheet of a workbook, by default the first one; others are not looked at."""
     what = KINDS[path.suffix.lower()]
     try:
@@ -74,7 +75,7 @@ def open_workbook(path: Path, max_bytes: int, sheet: str | None = None) -> Opene
         said.append(f"{where}: left out {listing(found.above)}, above the names")
     if len(sheets) > 1 and sheet is None:
         said.append(f"{path.name}: read {name!r}, not {listing(sheets[1:])}; {path.name}#NAME reads another")
-    return OpenedFile(frame, "; ".join(filter(None, said)))
+    return source_of_polars(frame, "; ".join(filter(None, said)))
 
 
 def _cells(book: Any, sheet: str) -> Any:

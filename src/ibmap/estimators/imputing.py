@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ibmap._types import Ints
 from ibmap.data import load
-from ibmap.data.sources import read
+from ibmap.data.frames import open_source
 from ibmap.errors import RequestError
 from ibmap.learners.registry import find_learner
 from ibmap.model import MarkovNetwork
@@ -77,11 +77,10 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        table = read(X)
         gaps = coded(self.network_, X, "missing") < 0
         filled = self.network_.impute(X).codes
         values = [self._values(v) for v in range(len(filled))]
-        if table.backend is None:
+        if open_source(X).backend is None:
             return _filled_array(np.asarray(X), gaps, filled, values)
         return _filled_frame(X, self.network_.names, gaps, filled, values)
 

@@ -10,7 +10,7 @@ from ibmap._types import Ints
 from ibmap.data import CategoricalData
 from ibmap.data.columns import Coded, Column, encode_numbers
 from ibmap.data.discretize import interval_labels, is_whole
-from ibmap.data.sources import read
+from ibmap.data.frames import open_source
 from ibmap.errors import DataError, RequestError
 
 UNSEEN = ("error", "missing")  #: what to do about levels that a model does not know
@@ -57,10 +57,9 @@ def coded(known: Known, source: Any, unseen: str = "error") -> Ints:
             for name, i in ((name, source.index(name)) for name in known.names)
         ]
     else:
-        table = read(source)
+        table = open_source(source)
         _check_names(known.names, table.names)
-        there = {column.name: column for column in table.as_columns()}
-        columns = [there[name] for name in known.names]
+        columns = table.columns(known.names)
     found = [
         _codes(column, labels, known.bin_edges.get(column.name), unseen)
         for column, labels in zip(columns, known.levels, strict=True)
