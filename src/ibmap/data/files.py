@@ -8,7 +8,7 @@ from ibmap.data.sources import Source
 from ibmap.data.statistics_files import KINDS as STATISTICS
 from ibmap.data.statistics_files import open_statistics
 from ibmap.data.table import PackedData
-from ibmap.data.text import MAX_BYTES, open_text
+from ibmap.data.text import open_text
 from ibmap.data.workbooks import KINDS as WORKBOOKS
 from ibmap.data.workbooks import open_workbook, sheet_of
 from ibmap.errors import DataError, RequestError
@@ -29,9 +29,9 @@ def open_file(path: Path) -> Source | PackedData:
             raise DataError(f"{str(path)!r} has no rows: pack a table that has some")
         return packed
     if path.suffix.lower() in STATISTICS:
-        return open_statistics(path, MAX_BYTES)
+        return open_statistics(path)
     if path.suffix.lower() in WORKBOOKS:
-        return open_workbook(path, MAX_BYTES, sheet)
+        return open_workbook(path, sheet)
     kind = kind_of_file(path)
     if kind == ARROW_STREAM:
         return open_arrow_stream(path)

@@ -155,7 +155,8 @@ def _of_narwhals(frame: "nw.DataFrame[Any]", **about: Any) -> Source:
     place = {name: j for j, name in enumerate(map(str, frame.columns))}
 
     def read(names: Sequence[str]) -> list[Column]:
-        return [column_of_series(name, frame[:, place[name]]) for name in names]
+        series = list(frame.iter_columns())  # not one by one: each time all names would be copied
+        return [column_of_series(name, series[place[name]]) for name in names]
 
     def matrix(names: Sequence[str]) -> NDArray[Any] | None:
         some = frame if len(names) == len(place) else frame[:, [place[name] for name in names]]
@@ -185,6 +186,8 @@ def column_of_series(name: str, series: "nw.Series[Any]") -> Column:
     """Return the column of a narwhals series of pandas or polars."""
     import narwhals as nw
 
+    if series.implementation.is_polars() and _is_complete(native := series.to_native()):
+        return Numeric(name, native.to_numpy())
     dtype = series.dtype
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return _declared(name, series)
@@ -245,9 +248,14 @@ def _declared(name: str, series: "nw.Series[Any]") -> Column:
     return Coded(name, codes, levels, declared=True, ordinal=bool(native.cat.ordered))
 
 
+def _is_complete(series: Any) -> bool:
+    """Whether a polars series holds whole numbers without gaps, which are not looked at any further."""
+    return series.dtype.is_integer() and not series.null_count() and "128" not in str(series.dtype)
+
+
 def column_of_polars(name: str, series: Any) -> Column:
-    """Return the column of a polars series; whole numbers without gaps are not looked at any further."""
-    if series.dtype.is_integer() and not series.null_count() and "128" not in str(series.dtype):
+    """Return the column of a polars series."""
+    if _is_complete(series):
         return Numeric(name, series.to_numpy())
     import narwhals as nw
 

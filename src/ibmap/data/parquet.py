@@ -1,6 +1,7 @@
 """Files that know their columns, Parquet and Arrow, and folders of them: read in batches."""
 
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from ibmap._files import MAX_BYTES, check_bytes
 from ibmap._text import listing
 from ibmap.data.columns import Column
 from ibmap.data.frames import (
@@ -34,10 +36,15 @@ class StoredFile:
 
     path: Path
     kind: bytes
-    names: tuple[str, ...]
+    widths: dict[str, int]  #: bytes of a value, by column
     n_rows: int
     keys: dict[str, Any] = field(default_factory=dict)
     orders: dict[str, tuple[str, ...]] = field(default_factory=dict)  #: of text, where the file declares one
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that stand in the file."""
+        return tuple(self.widths)
 
     def batches(self, first: int, size: int, most_rows: int) -> Iterator[Batch]:
         """Yield some rows, so many at a time."""
@@ -75,7 +82,14 @@ def stored_file(path: Path, kind: bytes) -> StoredFile:
     n_rows = int(_collected(path, kind, lazy.select(pl.len()).collect).item())
     schema = _collected(path, kind, lazy.collect_schema)
     orders = _orders(path, kind) if n_rows and pl.Categorical in schema.dtypes() else {}
-    return StoredFile(path, kind, tuple(schema.names()), n_rows, orders=orders)
+    widths = {name: _width(dtype) for name, dtype in schema.items()}
+    return StoredFile(path, kind, widths, n_rows, orders=orders)
+
+
+def _width(dtype: Any) -> int:
+    """Return how many bytes a value takes in memory."""
+    bits = re.search(r"Int(\d+)|Float(\d+)", str(dtype))
+    return max(1, int(bits[1] or bits[2]) // 8) if bits else 1 if str(dtype) == "Boolean" else 16
 
 
 def _orders(path: Path, kind: bytes) -> dict[str, tuple[str, ...]]:
@@ -208,6 +222,8 @@ def source_of_files(files: Sequence[StoredFile]) -> Source:
 def _whole(files: Sequence[StoredFile], names: Sequence[str]) -> Any:
     import polars as pl
 
+    size = sum(file.n_rows * sum(file.widths.get(name, 1) for name in names) for file in files)
+    check_bytes(files[0].path, size, MAX_BYTES)
     frames = [file.whole(names) for file in files]
     try:
         return pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
@@ -290,7 +306,7 @@ def _with_keys(folder: Path, files: Sequence[StoredFile]) -> list[StoredFile]:
     return [
         replace(
             file,
-            names=tuple(name for name in file.names if name not in mine),
+            widths={name: width for name, width in file.widths.items() if name not in mine},
             keys={name: int(v) if name in numbers and v is not None else v for name, v in mine.items()},
         )
         for file, mine in zip(files, keys, strict=True)

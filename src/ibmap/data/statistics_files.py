@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._files import check_size
+from ibmap._files import MAX_BYTES, check_size
 from ibmap.data.frames import source_of_polars
 from ibmap.data.quality import MANY_LEVELS
 from ibmap.data.sources import Source
@@ -24,7 +24,7 @@ KINDS = {
 }
 
 
-def open_statistics(path: Path, max_bytes: int) -> Source:
+def open_statistics(path: Path) -> Source:
     """Return the table in a file of SPSS, Stata or SAS.
 
     A column with value labels has these as levels, in the order of the values; values without a label keep
@@ -37,7 +37,7 @@ def open_statistics(path: Path, max_bytes: int) -> Source:
         raise DataError(
             f"{path.name} is {what}: to read it, pip install pyreadstat, or save the table as CSV or Parquet"
         ) from None
-    check_size(path, max_bytes)
+    check_size(path, MAX_BYTES)
     try:
         columns, about = getattr(pyreadstat, function)(str(path), output_format="dict")
     except Exception as error:  # its errors have other names in other versions

@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from ibmap._files import byte_limit, read_at_most
+from ibmap._files import MAX_BYTES, byte_limit, read_at_most
 from ibmap.data.columns import EXACT, in_one_way, is_merged
 from ibmap.data.frames import polars_batch, source_of_polars
 from ibmap.data.parquet import parquet_frame
@@ -25,7 +25,6 @@ from ibmap.errors import DataError
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
-MAX_BYTES = 1 << 32  # of a file, unless the environment variable IBMAP_MAX_BYTES says otherwise
 LARGE = 1 << 26  #: bytes from which on a text file is read in blocks
 SHRUNK = 8  #: how many times fewer a gzipped one has
 BLOCK = 1 << 23  #: bytes of one block, and more to the end of a line

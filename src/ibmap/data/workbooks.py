@@ -1,7 +1,9 @@
 """Workbooks of Excel and LibreOffice, read by fastexcel: the table on a sheet, as if it were a text file."""
 
 import re
+import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._files import check_size
+from ibmap._files import MAX_BYTES, check_bytes, check_size
 from ibmap._text import listing
 from ibmap.data.columns import EXACT
 from ibmap.data.frames import source_of_polars
@@ -45,7 +47,7 @@ def sheet_of(path: Path) -> tuple[Path, str | None]:
     return (Path(named[1]), named[2]) if named else (path, None)
 
 
-def open_workbook(path: Path, max_bytes: int, sheet: str | None = None) -> Source:
+def open_workbook(path: Path, sheet: str | None = None) -> Source:
     """Return the table on a sheet of a workbook, by default the first one; others are not looked at."""
     what = KINDS[path.suffix.lower()]
     try:
@@ -54,7 +56,9 @@ def open_workbook(path: Path, max_bytes: int, sheet: str | None = None) -> Sourc
         raise DataError(
             f"{path.name} is {what}: to read it, pip install fastexcel, or save the table as CSV or Parquet"
         ) from None
-    check_size(path, max_bytes)
+    check_size(path, MAX_BYTES)
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:  # what comes out of it
+        check_bytes(path, sum(part.file_size for part in archive.infolist()), MAX_BYTES)
     try:
         book = fastexcel.read_excel(str(path))
         sheets = book.sheet_names

@@ -9,6 +9,7 @@ from ibmap._text import listing, one_of
 from ibmap._types import Ints
 from ibmap.data import CategoricalData
 from ibmap.data.columns import Coded, Column, encode_numbers
+from ibmap.data.declared import ColumnOptions
 from ibmap.data.discretize import interval_labels, is_whole
 from ibmap.data.frames import open_source
 from ibmap.errors import DataError, RequestError
@@ -35,6 +36,11 @@ class Known(Protocol):
         """The edges of those that were discretised."""
         ...
 
+    @property
+    def missing_values(self) -> Mapping[str, tuple[Any, ...]]:
+        """Values that stand for missing ones."""
+        ...
+
 
 def coded(known: Known, source: Any, unseen: str = "error") -> Ints:
     """Return the codes (variables, rows) of a table in the levels of a model; -1 is a missing value.
@@ -59,7 +65,8 @@ def coded(known: Known, source: Any, unseen: str = "error") -> Ints:
     else:
         table = open_source(source)
         _check_names(known.names, table.names)
-        columns = table.columns(known.names)
+        about = ColumnOptions(absent=dict(known.missing_values))
+        columns = list(map(about.with_missing, table.columns(known.names)))
     found = [
         _codes(column, labels, known.bin_edges.get(column.name), unseen)
         for column, labels in zip(columns, known.levels, strict=True)
