@@ -136,11 +136,11 @@ def load(
     known = {} if isinstance(source, CategoricalData) else source.ordinal
     about = column_options(source.names, ordinal, categorical, missing_values, known)
     if isinstance(source, CategoricalData):
+        is_file = isinstance(source, PackedData) and source.known_digest is not None
         data = _chosen_variables(_with_options(source, about), chosen(source.names, drop, only))
-        if isinstance(data, PackedData):
-            _check_packed(data, missing, discretize, bins)
-            for words in data.warnings:
-                warnings.warn(words, DataWarning, stacklevel=2)
+        _check_coded(data, missing, "pack" if is_file else "load", discretize is not None or bins is not None)
+        for words in data.warnings if is_file else ():  # of others they were said before
+            warnings.warn(words, DataWarning, stacklevel=2)
         chose = {"drop": drop, "only": only, **about.arguments(data.names)}
         before = source.reading or {"missing": "testwise" if data.has_missing else missing}
         return data.read_by({**before, **{name: value for name, value in chose.items() if value}})
@@ -216,13 +216,13 @@ def n_threads() -> int:
     return pl.thread_pool_size()
 
 
-def _check_packed(data: PackedData, missing: str, discretize: str | None, bins: Bins) -> None:
-    """Refuse what could only be done while a table was packed."""
-    if discretize is not None or bins is not None:
+def _check_coded(data: CategoricalData, missing: str, verb: str, is_cut: bool) -> None:
+    """Refuse what could only be done when a table was packed; one in memory may have been cut before."""
+    if is_cut and verb == "pack":
         raise RequestError("the table is packed: columns can only be cut when it is packed")
     if missing in ("drop", "category") and data.has_missing:
         raise RequestError(
-            f"the table was packed with its missing values: pack it again with missing={missing!r}"
+            f"the table was {verb}ed with its missing values: {verb} it again with missing={missing!r}"
         )
 
 
