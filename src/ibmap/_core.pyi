@@ -37,6 +37,34 @@ class Table:
         wide_codes: SmallInts,  # (wide variables, rows): codes, -1 is missing
     ) -> None: ...
 
+# Whole numbers → levels, codes and bits (encode.cpp). Arrays may hold integers, floats or truth values of any
+# width. Missing values are no levels: they have code -1 and no bit. A row of bits has a word for 64 rows.
+
+def encode_column(
+    values: NDArray[Any], missing: Bools | None = None
+) -> tuple[Ints, Bits | SmallInts, int] | None:
+    """The levels of a column, ascending; its rows; and how many values are not missing.
+
+    Rows are bits, (levels, words), or codes where there are more than 32 levels. NaN is missing. None if some
+    value is not whole, or values lie too far apart for a table of them.
+    """
+
+def encode_matrix(matrix: NDArray[Any]) -> tuple[NDArray[np.signedinteger[Any]], Ints, Ints] | None:
+    """Codes (columns, rows), and the levels of column j, values[start[j]:start[j + 1]]: codes, start, values.
+
+    The matrix may have any strides. Codes are int8, int16 or int32. None as for ``encode_column``, and if
+    some value is NaN.
+    """
+
+def pack_codes(codes: NDArray[np.signedinteger[Any]], levels: Ints) -> Bits:
+    """The bits of all levels, variable by variable, of codes (variables, rows); fewer than 255 levels."""
+
+def unpack_bits(bits: Bits, n_rows: int) -> NDArray[np.int8]:
+    """The codes of one variable, of the bits of its levels."""
+
+def place_bits(bits: Bits, sources: Ints, targets: Ints, start: int, out: Bits) -> None:
+    """Set the bits of row ``sources[k]`` in row ``targets[k]`` of ``out``, from bit ``start`` on."""
+
 class Conditionals:
     """How every variable may depend on its blanket, as log evidence: families of conditionals."""
 

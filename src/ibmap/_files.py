@@ -20,6 +20,7 @@ _OLD = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _unfinished: dict[Path, None] = {}  #: files and folders to remove if this process must end at once
 _swept: set[Path] = set()  #: folders that this process has looked at
 
+MAX_BYTES = 1 << 32  #: of a table that is read at once, unless IBMAP_MAX_BYTES says otherwise
 MOST = 1 << 28  #: bytes of a file that is read as one text, unless IBMAP_MAX_BYTES says otherwise
 _BLOCK = 1 << 24
 
@@ -39,7 +40,7 @@ def read_at_most(path: Path, file: io.BufferedIOBase, usual: int) -> bytes:
         parts.append(part)
         size += len(part)
         if size > limit:
-            raise _too_large(path, limit)
+            raise too_large(path, limit)
     return b"".join(parts)
 
 
@@ -49,8 +50,13 @@ def check_size(path: Path, usual: int) -> None:
         size = path.stat().st_size
     except FileNotFoundError:
         raise DataError(f"there is no file {str(path)!r}") from None
+    check_bytes(path, size, usual)
+
+
+def check_bytes(path: Path, size: int, usual: int) -> None:
+    """Refuse what would take more bytes than usual, or than IBMAP_MAX_BYTES, once it is read."""
     if size > (limit := byte_limit(usual)):
-        raise _too_large(path, limit)
+        raise too_large(path, limit)
 
 
 def byte_limit(usual: int) -> int:
@@ -61,7 +67,8 @@ def byte_limit(usual: int) -> int:
     return int(said) if said else usual
 
 
-def _too_large(path: Path, limit: int) -> DataError:
+def too_large(path: Path, limit: int) -> DataError:
+    """Return the error about a file that is larger than it may be."""
     return DataError(
         f"{str(path)!r} holds more than {limit:,} bytes: if that is meant, set the environment variable "
         "IBMAP_MAX_BYTES to a larger number"

@@ -123,3 +123,17 @@ def test_a_table_is_cut_as_it_was_learned_from(ibmap, tmp_path: Path) -> None:
     new = tmp_path / "new.csv"
     new.write_text("size,kind\n0.75,\n99.0,\n")
     assert ibmap("impute", out, new).out.splitlines()[1:] == ["0.75,low", "99.0,high"]
+
+
+def test_a_model_remembers_what_stands_for_missing_values(ibmap, tmp_path: Path) -> None:
+    table = pl.DataFrame(
+        {"a": [0, 1, 0, 1, -9] * 20, "b": [0, 1, 0, 1, 1] * 20, "c": ["x", "y", "y", "x", "?"] * 20}
+    )
+    table.write_csv(tmp_path / "t.csv")
+    how = ("--missing-values=-9", "--missing", "testwise")
+    assert ibmap("learn", tmp_path / "t.csv", *how, "--out", tmp_path / "result").code == 0
+    assert ibmap("fit", tmp_path / "result", tmp_path / "t.csv", *how).code == 0
+    assert ibmap("score", tmp_path / "result", tmp_path / "t.csv").code == 0
+    ran = ibmap("impute", tmp_path / "result", tmp_path / "t.csv", "--out", tmp_path / "filled.csv")
+    assert ran.code == 0
+    assert pl.read_csv(tmp_path / "filled.csv")["a"].unique().sort().to_list() == [0, 1]

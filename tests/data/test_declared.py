@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibmap.data import load
-from ibmap.data.parts import Plan
-from ibmap.data.pieces import pieces_of, plan_of, read_piece, without_rows
-from ibmap.data.streaming import Passing, stream_of_frames
-from ibmap.data.told import Told
+from ibmap.data.declared import ColumnOptions
+from ibmap.data.frames import source_of_frames
+from ibmap.data.packing import Plan
+from ibmap.data.parquet import pieces_of
+from ibmap.data.reader import Reader, plan_of, read_piece, without_rows
 from ibmap.errors import DataError, IbmapError
 
 
@@ -47,7 +48,7 @@ def by_pieces(frames, folder):
     for k, frame in enumerate(frames):
         frame.write_parquet(folder / f"{k}.parquet")
     names, pieces = pieces_of(folder, rows=2)
-    return plan_of([without_rows(read_piece(piece, names, "error", Told())) for piece in pieces])
+    return plan_of([without_rows(read_piece(piece, names, "error", ColumnOptions())) for piece in pieces])
 
 
 WAYS = [by_frames, by_batches_of_arrow, by_parquet, by_files_of_arrow, by_columns, by_pieces]
@@ -95,8 +96,18 @@ def test_every_value_is_kept_or_the_table_is_refused(ends, size):
 
 
 def test_no_value_beyond_the_levels_becomes_missing():
-    seen = Passing(("q", "y"), "error", {})
-    seen.take(stream_of_frames(iter([batch("ab", "a", "b")])).batches(seen.names, 64))
+    seen = Reader(("q", "y"), "error", {})
+    seen.take(source_of_frames(iter([batch("ab", "a", "b")])).batches(seen.names, 64))
     plan = seen.plan()
     with pytest.raises(DataError, match="column 'q' holds 'b', and its levels do not"):
         Plan(plan.names, (("a",), plan.labels[1]), plan.extra).put_together(seen.parts)
+
+
+def test_labels_of_a_piece_are_sorted(tmp_path):
+    for k, value in enumerate([2.5, 0.5]):
+        pl.DataFrame({"q": [value, 1.0], "y": [0, 1]}).write_parquet(tmp_path / f"{k}.parquet")
+    names, pieces = pieces_of(tmp_path)
+    seen = [
+        without_rows(read_piece(piece, names, "error", ColumnOptions(categorical=("q",)))) for piece in pieces
+    ]
+    assert plan_of(seen).levels[0] == (0.5, 1, 2.5)

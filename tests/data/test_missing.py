@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ibmap.data import load
-from ibmap.errors import DataError
+from ibmap.errors import DataError, DataWarning, RequestError
 
 NUMBER = [1, None, 0, 1]
 WORD = ["b", "a", None, "a"]
@@ -108,3 +108,21 @@ def test_a_column_without_any_value(empty: pl.Series) -> None:
 def test_many_incomplete_columns_are_summed_up() -> None:
     with pytest.raises(DataError, match=r"'x4' \(1\) and 2 more columns"):
         load(np.vstack([np.full(7, np.nan), np.ones(7)]))
+
+
+@pytest.mark.parametrize(
+    "table", [{"a": [0, None, 1], "b": [0, 1, 1]}, {"a": ["x", None, "y"], "b": [0, 1, 1]}]
+)
+def test_a_table_that_is_coded_with_its_gaps_is_loaded_again_to_drop_them(table):
+    data = load(table, missing="testwise")
+    assert load(data).has_missing
+    for missing in ("drop", "category"):
+        with pytest.raises(RequestError, match=f"load it again with missing='{missing}'"):
+            load(data, missing=missing)
+
+
+def test_warnings_are_said_once():
+    table = {"pay": [f"{i}" for i in range(100)], "sex": ["f", "m"] * 50}
+    with pytest.warns(DataWarning, match="too many levels"):
+        data = load(table)
+    assert load(data).warnings == data.warnings  # warnings are errors here

@@ -9,8 +9,8 @@ import pytest
 
 from ibmap import _files
 from ibmap.data import load
-from ibmap.data.packed import PackedData
 from ibmap.data.packed_file import MAGIC, open_packed, write_packed
+from ibmap.data.table import PackedData
 from ibmap.engines import MemoryEngine
 from ibmap.engines.packing import packed_data
 from ibmap.errors import DataError, DataWarning, RequestError

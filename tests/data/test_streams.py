@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibmap import IBMAP, EvidenceMAP
-from ibmap.data import CategoricalData, files, load, streaming, text_stream
-from ibmap.data.packed import PackedData
+from ibmap.data import CategoricalData, files, load, reader
+from ibmap.data import text as text_module
+from ibmap.data.table import PackedData
 from ibmap.engines import MemoryEngine
 from ibmap.errors import DataError, DataWarning, IbmapError
 
@@ -51,17 +52,16 @@ def tables(draw):
 @pytest.fixture
 def in_batches(monkeypatch):
     """Have every file read in batches of 64 rows."""
-    monkeypatch.setattr(streaming, "LEAST", 64)
-    monkeypatch.setattr(streaming, "MOST", 64)
-    monkeypatch.setattr(files, "LARGE", 0)
+    monkeypatch.setattr(reader, "LEAST", 64)
+    monkeypatch.setattr(reader, "MOST", 64)
 
 
 @pytest.fixture(params=["one thread", "two threads"])
 def in_threads(request, monkeypatch):
     """Have the columns of every batch shared out, two at a time, to one thread or to two."""
     threads = 1 + (request.param == "two threads")
-    monkeypatch.setattr(streaming, "CELLS", 128)
-    monkeypatch.setattr(streaming, "WORTH", 0)
+    monkeypatch.setattr(reader, "CELLS", 128)
+    monkeypatch.setattr(reader, "WORTH", 0)
     monkeypatch.setattr(pl, "thread_pool_size", lambda: threads)
 
 
@@ -126,13 +126,6 @@ def test_learners_find_the_same_to_the_last_bit(tmp_path, in_batches, learner):
     assert np.array_equal(one.pair_scores, other.pair_scores)
 
 
-def test_small_files_are_read_at_once_and_large_ones_in_batches(tmp_path, monkeypatch):
-    pl.DataFrame({"a": [0, 1] * 50, "b": [1, 0] * 50}).write_parquet(tmp_path / "t.parquet")
-    assert type(load(tmp_path / "t.parquet")) is CategoricalData
-    monkeypatch.setattr(files, "LARGE", 200)
-    assert type(load(tmp_path / "t.parquet")) is PackedData
-
-
 def test_columns_are_chosen_and_what_is_left_out_may_hold_anything(tmp_path, in_batches):
     frame = pl.DataFrame({"when": pl.Series([0, 1], dtype=pl.Date), "a": [0, 1], "b": [1, 0]})
     frame.write_parquet(tmp_path / "t.parquet")
@@ -165,7 +158,10 @@ def test_a_level_that_appears_late_is_a_level(in_batches):
     ("late", "words"),
     [
         (pl.DataFrame({"a": ["one"], "b": [0]}), "'a' holds text in batch 2, and numbers in batch 1"),
-        (pl.DataFrame({"a": [0.5], "b": [0]}), "'a' of batch 2 holds values that are not whole, such as 0.5"),
+        (
+            pl.DataFrame({"a": [0.5], "b": [0]}),
+            "'a' holds 1 distinct non-integer value in 1 rows of batch 2",
+        ),
         (pl.DataFrame({"b": [0]}), "batch 2 has no column 'a', as batch 1 has"),
         ("no frame", "batch 2 is no frame"),
     ],
@@ -181,9 +177,9 @@ def test_what_is_wrong_in_a_late_batch_is_said_with_column_and_place(late, words
 @pytest.fixture
 def in_blocks(monkeypatch):
     """Have every text file read in blocks of some lines, with types from the first five rows."""
-    monkeypatch.setattr(text_stream, "LARGE", 0)
-    monkeypatch.setattr(text_stream, "BLOCK", 64)
-    monkeypatch.setattr(files, "SAMPLE", 5)
+    monkeypatch.setattr(text_module, "LARGE", 0)
+    monkeypatch.setattr(text_module, "BLOCK", 64)
+    monkeypatch.setattr(text_module, "SAMPLE", 5)
 
 
 CELLS = {
@@ -220,9 +216,9 @@ def test_text_in_blocks_is_the_text_at_once(tmp_path, in_blocks, text, zipped):
     path = tmp_path / "t.csv"
     path.write_bytes(gzip.compress(text) if zipped else text)
     streamed, refused, said = tried(path, missing="testwise")
-    text_stream.LARGE = 1 << 30
+    text_module.LARGE = 1 << 30
     whole, refused_at_once, said_at_once = tried(path, missing="testwise")
-    text_stream.LARGE = 0
+    text_module.LARGE = 0
     assert bool(refused) == bool(refused_at_once), (refused, refused_at_once)
     if whole is not None:
         same(streamed, whole)

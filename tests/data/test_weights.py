@@ -107,3 +107,22 @@ def test_nothing_is_changed():
     repeated(x, times_of(weights, 60).times)
     assert np.array_equal(before[0], x)
     assert np.array_equal(before[1], weights)
+
+
+@pytest.mark.parametrize("weights", [[1e19, 1.0], [1e300, 1.0], [1e19, 1e19]])
+def test_weights_that_no_table_could_have_are_refused(weights):
+    with pytest.raises(DataError, match="more than 200,000,000"):
+        times_of(weights, 2)
+
+
+def test_weights_may_be_of_any_size_if_they_are_not_whole():
+    small = times_of([0.5, 1.5, 1.5, 0.5], 4)
+    assert times_of([0.5e-160, 1.5e-160, 1.5e-160, 0.5e-160], 4).times.tolist() == small.times.tolist()
+    assert times_of([1.5e160, 4.5e160, 4.5e160, 0.5], 4).times.sum() == 3
+
+
+def test_rows_of_a_packed_table_are_repeated_too():
+    values, weights = table()
+    packed = load(iter([pl.DataFrame(values)]))
+    one, other = (GSMN().fit(data, sample_weight=weights).learned_ for data in (packed, load(values)))
+    assert one.graph.pairs.tolist() == other.graph.pairs.tolist()

@@ -69,3 +69,13 @@ def test_requests_that_make_no_sense() -> None:
         NetworkImputer(learner="none").fit(np.eye(3))
     with pytest.raises(RequestError, match="only the graph has"):
         NetworkImputer(graph=Graph("ab")).fit(np.eye(3))
+
+
+def test_a_dict_of_columns_comes_back_without_gaps():
+    table = {"a": [0, 1] * 20 + [1], "b": ["no", "yes"] * 20 + [None], "id": list(range(41))}
+    learned = {name: table[name] for name in ("a", "b")}
+    imputer = NetworkImputer().fit(learned)
+    assert imputer.transform(table) == {**table, "b": ["no", "yes"] * 20 + ["yes"]}
+    assert table["b"][-1] is None
+    arrays = {"a": np.array(table["a"]), "b": np.array(table["b"], dtype=object)}
+    assert imputer.transform(arrays)["b"][-1] == "yes"

@@ -23,9 +23,10 @@ def unpack_bits(bits: Sequence[Sequence[int]], n_rows: int) -> list[int]:
     return out
 
 
-def seen(values: Sequence[int]) -> list[bool]:
-    """Which of the 256 bytes occur."""
-    return [byte in set(values) for byte in range(256)]
+def encode(values: Sequence[int | None]) -> tuple[list[int], list[int]]:
+    """The levels of a column, ascending, and the code of every value; None is missing, code -1."""
+    levels = sorted({value for value in values if value is not None})
+    return levels, [-1 if value is None else levels.index(value) for value in values]
 
 
 def place(bits: Sequence[int], start: int, out: Sequence[int]) -> list[int]:

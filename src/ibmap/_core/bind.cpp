@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
     ibmap::bind_dag(module);
     ibmap::bind_families(module);
     ibmap::bind_climb(module);
+    ibmap::bind_encode(module);
     ibmap::bind_gibbs(module);
     ibmap::bind_moa(module);
     ibmap::bind_pairwise_fit(module);

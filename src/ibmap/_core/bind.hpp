@@ -8,6 +8,7 @@ void bind_bayes(nanobind::module_& module);
 void bind_dag(nanobind::module_& module);
 void bind_families(nanobind::module_& module);
 void bind_climb(nanobind::module_& module);
+void bind_encode(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
 void bind_state(nanobind::module_& module);
 void bind_table(nanobind::module_& module);

@@ -85,7 +85,7 @@ def read_groups(
 
     from ibmap.data import load
     from ibmap.data.files import open_frame
-    from ibmap.data.sources import OpenedFile, chosen
+    from ibmap.data.frames import source_of_polars
     from ibmap.learners.comparing import split_by
 
     opened, labels = open_frame(first), None
@@ -93,12 +93,12 @@ def read_groups(
         other, by = open_frame(second), _free_name(opened.names)
         labels = (first.name, second.name) if first.name != second.name else (str(first), str(second))
         how = table.how(opened.names)
-        kept = [opened.names[i] for i in chosen(opened.names, how["drop"], how["only"])]
+        kept = list(opened.chosen(how["drop"], how["only"]))
         frames = [opened.frame.select(kept), _columns_of(other.frame, kept, second, table)]
         marked = [frame.with_columns(pl.lit(k).alias(by)) for k, frame in enumerate(frames)]
         try:
             both, warning = pl.concat(marked, how="vertical_relaxed"), opened.warning or other.warning
-            opened = OpenedFile(both, warning, getattr(opened, "ordinal", ()))
+            opened = source_of_polars(both, warning, opened.ordinal)
         except pl.exceptions.PolarsError:
             raise DataError(
                 f"the columns of {str(second)!r} are of other types: {_odd_types(frames)}"

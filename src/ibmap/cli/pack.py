@@ -9,7 +9,7 @@ from ibmap.cli import options, screen
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data.packed import PackedData
+    from ibmap.data.table import PackedData
 
 
 def pack(

@@ -18,7 +18,7 @@ from ibmap.errors import ContinuousError, RequestError
 if TYPE_CHECKING:
     from ibmap.data import CategoricalData
     from ibmap.data.numbers import NumericData
-    from ibmap.data.sources import OpenedFile
+    from ibmap.data.sources import Source
     from ibmap.engines import Engine
 
 EngineName = Annotated[
@@ -133,10 +133,10 @@ class ReadingOptions:
         plain = self.weights is not None or self.columns not in (None, "categories")
         opened: Any = (open_frame if plain else open_file)(Path("/dev/stdin") if str(file) == "-" else file)
         how = self.how(opened.names)
+        how["drop"] = _with_identifiers(opened, how)
         if self.weights is not None:
             opened, words = weighted(opened, self.weights)
             screen.note(words)
-        how["drop"] = _with_identifiers(opened, how)
         if how["columns"] == "auto":
             how |= _chosen(opened, how)
         try:
@@ -190,7 +190,8 @@ class TableOptions(ReadingOptions):
         """Have the workers of a cluster read the table; it is forgotten when the verb ends."""
         if self.columns not in (None, "categories"):
             raise RequestError("the engine dask counts categories: leave out --columns, or --engine")
-        from ibmap.data.pieces import pieces_of
+        from ibmap.data.files import open_file
+        from ibmap.data.parquet import pieces_of
         from ibmap.engines.dask import DaskEngine
 
         known = signature(DaskEngine).parameters
@@ -200,7 +201,9 @@ class TableOptions(ReadingOptions):
                 raise RequestError(
                     f"the engine dask reads columns as they are: leave out --{typed}, or --engine"
                 )
-        how = {name: value for name, value in self.how(pieces_of(file)[0]).items() if name in known}
+        how = self.how(pieces_of(file)[0])
+        how["drop"] = _with_identifiers(open_file(file), how)
+        how = {name: value for name, value in how.items() if name in known}
         with screen.bar("packing") as told:
             engine = DaskEngine(address, file, told=told, **how)
         at_end(engine.close)
@@ -216,13 +219,14 @@ class TableOptions(ReadingOptions):
 def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
     """Return the columns to leave out: those that were named, and those that only tell rows apart."""
     from ibmap.data.quality import identifiers
-    from ibmap.data.sources import OpenedFile, chosen
+    from ibmap.data.sources import chosen
 
-    if how["only"] is not None or not isinstance(opened, OpenedFile):
+    if how["only"] is not None:
         return how["drop"]  # type: ignore[no-any-return]
     kept = [opened.names[i] for i in chosen(opened.names, how["drop"], None)]
-    cut = how["discretize"] is not None or how["bins"] is not None or how["columns"] is not None
-    found = identifiers(opened.frame.select(kept), cut)
+    kept = [name for name in kept if name != how["weights"]]
+    cut = any(how[option] is not None for option in ("discretize", "bins", "columns"))
+    found = identifiers(opened, kept, cut)
     if not found or len(kept) - len(found) < 2:
         return how["drop"]  # type: ignore[no-any-return]
     they, keep = ("it tells", "it") if len(found) == 1 else ("they tell", "them")
@@ -259,10 +263,10 @@ def load_as(
     return load_numbers(source, columns=str(columns), **chosen)
 
 
-def weighted(opened: Any, name: str) -> tuple["OpenedFile", str]:
+def weighted(opened: Any, name: str) -> tuple["Source", str]:
     """Return a table with its rows repeated by a column, without that column; and what to say about it."""
+    from ibmap.data.frames import source_of_polars
     from ibmap.data.schema import unknown_variable
-    from ibmap.data.sources import OpenedFile
     from ibmap.data.weights import repeated, times_of
 
     if name not in opened.names:
@@ -271,8 +275,8 @@ def weighted(opened: Any, name: str) -> tuple["OpenedFile", str]:
     if not frame[name].dtype.is_numeric():
         raise RequestError(f"--weights {name}: the column holds no numbers")
     found = times_of(frame[name].to_numpy(), len(frame), f"--weights {name}")
-    ordinal = tuple(one for one in getattr(opened, "ordinal", ()) if one != name)
-    return OpenedFile(repeated(frame.drop(name), found.times), opened.warning, ordinal), found.words
+    ordinal = {one: order for one, order in opened.ordinal.items() if one != name}
+    return source_of_polars(repeated(frame.drop(name), found.times), opened.warning, ordinal), found.words
 
 
 def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:

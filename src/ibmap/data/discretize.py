@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ibmap._text import listing, one_of
 from ibmap.data.columns import Coded, Column, Numeric, observed
 from ibmap.data.schema import unknown_variable
-from ibmap.errors import ContinuousError, DataError
+from ibmap.errors import DataError
 
 Edges: TypeAlias = tuple[float, ...]
 Bins: TypeAlias = int | Mapping[str, int | Sequence[float]] | None
@@ -61,29 +61,14 @@ def _are_edges(entry: Any) -> bool:
     return bool((steps[:-1] > 0).all() and (steps[-1:] >= 0).all())  # the last bin may be a single value
 
 
-def discretize_columns(
-    columns: list[Column], method: str | None, bins: Bins
-) -> tuple[list[Column], dict[str, Edges]]:
-    """Cut the columns that need it; return all columns and the edges of those that were cut.
+def edges_of_columns(
+    columns: Iterable[Column], names: Sequence[str], method: str | None, bins: Bins
+) -> dict[str, Edges]:
+    """Return the edges of the columns that are to be cut; columns are looked at one after the other.
 
     Columns with non-whole values are cut, and so are numbers with more distinct values than bins.
     A column whose edges are given is always cut; categories, strings and booleans never are.
     """
-    all_edges = edges_of_columns(columns, [column.name for column in columns], method, bins)
-    done = [
-        cut(column, all_edges[column.name])
-        if column.name in all_edges and isinstance(column, Numeric)
-        else column
-        for column in columns
-    ]
-    _refuse_continuous(done)
-    return done, all_edges
-
-
-def edges_of_columns(
-    columns: Iterable[Column], names: Sequence[str], method: str | None, bins: Bins
-) -> dict[str, Edges]:
-    """Return the edges of the columns that are to be cut; columns are looked at one after the other."""
     wanted = bins if isinstance(bins, Mapping) else {}
     for name in wanted:
         if name not in names:
@@ -229,8 +214,8 @@ def is_whole(values: NDArray[Any]) -> bool:
     return values.dtype.kind != "f" or bool((values == np.floor(values)).all())
 
 
-def about_continuous(columns: list[Column]) -> str:
-    """Return which columns look continuous, in words; "" if there are none."""
+def about_continuous(columns: Iterable[Column], where: str = "") -> str:
+    """Return which columns look continuous, in words; "" if there are none. Rows may be those of a batch."""
     found = [c for c in columns if isinstance(c, Numeric) and not is_whole(c.present())]
     if not found:
         return ""
@@ -239,10 +224,5 @@ def about_continuous(columns: list[Column]) -> str:
     others = f" (so do {listing(c.name for c in found[1:])})" if len(found) > 1 else ""
     return (
         f"column {first.name!r} holds {n} distinct non-integer value{'s' if n > 1 else ''} in "
-        f"{len(first.values)} rows; it looks continuous{others}"
+        f"{len(first.values)} rows{where and f' of {where}'}; it looks continuous{others}"
     )
-
-
-def _refuse_continuous(columns: list[Column]) -> None:
-    if words := about_continuous(columns):
-        raise ContinuousError(words, ADVICE)

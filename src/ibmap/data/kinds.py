@@ -7,11 +7,11 @@ import numpy as np
 
 from ibmap._text import listing
 from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.data.declared import MissingValues, Ordinal, column_options
 from ibmap.data.discretize import is_whole
+from ibmap.data.frames import open_source
 from ibmap.data.numbers import has_order
 from ibmap.data.quality import MANY_LEVELS
-from ibmap.data.sources import read
-from ibmap.data.told import MissingValues, Ordinal, told
 
 COLUMNS = ("auto", "categories", "values", "ranks")  #: what a table can be read as
 
@@ -57,9 +57,9 @@ def choose_columns(
     >>> choose_columns({"smokes": [0, 1, 1], "sex": ["f", "m", "m"]}).columns
     'categories'
     """
-    table = read(source, drop, only)
-    about = told(table.names, ordinal, categorical, missing_values, table.ordinal)
-    columns = list(map(about.column, table.as_columns()))
+    table = open_source(source)
+    about = column_options(table.names, ordinal, categorical, missing_values, table.ordinal)
+    columns = list(map(about.column, table.columns(table.chosen(drop, only))))
     found = [column.name for column in columns if is_continuous(column)]
     if not found:
         return Choice("categories", "no column is continuous: all are taken as categories")

@@ -1,13 +1,11 @@
 """What to do about missing values, before columns are cut or coded."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ibmap._text import listing, one_of
-from ibmap.data.column_errors import infinite
-from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.data.columns import Column, Numeric, infinite
 from ibmap.errors import DataError
 
 POLICIES = ("error", "drop", "category", "testwise")
@@ -70,19 +68,3 @@ def check_counts(
 def no_row_left() -> DataError:
     """Return the error for a table of which no row is complete."""
     return DataError("missing='drop' leaves no row: every row has a missing value")
-
-
-def with_category(column: Coded) -> Coded:
-    """Return the column with its missing values as a last level, labelled None.
-
-    Examples
-    --------
-    >>> column = with_category(Coded("x", np.array([0, -1]), ("a",)))
-    >>> column.codes.tolist(), column.levels
-    ([0, 1], ('a', None))
-    """
-    mask = column.missing
-    if mask is None:
-        return column
-    codes = np.where(mask, len(column.levels), column.codes)
-    return replace(column, codes=codes, levels=(*column.levels, None))

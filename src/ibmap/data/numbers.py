@@ -13,10 +13,11 @@ import numpy as np
 from ibmap._text import listing, one_of
 from ibmap._types import Floats
 from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.data.declared import MissingValues, Ordinal, column_options
+from ibmap.data.frames import open_source
 from ibmap.data.missing import apply_policy, check_finite
 from ibmap.data.schema import CONTINUOUS, Schema
-from ibmap.data.sources import chosen, listed_names, read
-from ibmap.data.told import MissingValues, Ordinal, told
+from ibmap.data.sources import chosen, listed_names
 from ibmap.errors import DataError, DataWarning, RequestError
 
 COLUMNS = ("auto", "values", "ranks")  #: what numbers a column becomes
@@ -118,11 +119,12 @@ def load_numbers(
     if isinstance(source, NumericData):
         kept = chosen(source.names, drop, only)
         return replace(source, values=source.values[kept], names=tuple(source.names[i] for i in kept))
-    table = read(source, drop, only)
+    table = open_source(source)
+    names = table.chosen(drop, only)
     if table.warning:
         warnings.warn(table.warning, DataWarning, stacklevel=2)
-    about = told(table.names, ordinal, categorical, missing_values, table.ordinal)
-    found = [about.column(column, numbers=True) for column in table.as_columns()]
+    about = column_options(table.names, ordinal, categorical, missing_values, table.ordinal)
+    found = [about.column(column, numbers=True) for column in table.columns(names)]
     check_finite(found)
     found = apply_policy(found, missing, POLICIES)
     words = [column.name for column in found if isinstance(column, Coded)]
@@ -144,8 +146,8 @@ def load_numbers(
     if ranks:
         values = np.stack([normal_scores(row) for row in values])
     said = (table.warning,) if table.warning else ()
-    reading = {"missing": missing, "drop": drop, "only": only, **about.said(table.names)}
-    return NumericData(values, table.names, "ranks" if ranks else "values", table.backend, said, reading)
+    reading = {"missing": missing, "drop": drop, "only": only, **about.arguments(names)}
+    return NumericData(values, names, "ranks" if ranks else "values", table.backend, said, reading)
 
 
 def has_order(column: Column) -> bool:

@@ -7,14 +7,18 @@ from typing import Any
 import numpy as np
 
 from ibmap._text import first_few, listing
+from ibmap.data.columns import Coded, Column, Numeric
 from ibmap.data.schema import Schema
+from ibmap.data.sources import Batch, NotInBatchesError, Source
 from ibmap.data.table import CategoricalData
+from ibmap.errors import DataError
 
 FEW_ROWS = 5  # per level: with fewer of them on average, conditioning on a column leaves next to no rows
 MANY_LEVELS = 20  # up to so many, a short table is the likelier reason
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 NUMBER = re.compile(rf"\W?\s?[-+]?\d[\d.,' ]*\s?\W?|{PLAIN.pattern}", re.IGNORECASE)  # 12,345 and $5 and 7 %
 AT_MOST = 10_000  # rows that are looked at, to see what is missing in the same of them
+LOOK = 1 << 10  # rows in which a column that may be an identifier is looked at first
 SMALL = 10  # rows up to which all values may well be different
 
 
@@ -46,30 +50,69 @@ or drop it"
     return f"too many levels for {rows} rows: {columns}; {mend}, or drop {it}"
 
 
-def identifiers(frame: Any, cut: bool = False) -> list[str]:
-    """Return the columns of a polars frame that tell rows apart and nothing else: an index, names, numbers.
+def identifiers(source: Source | CategoricalData, names: Sequence[str], cut: bool = False) -> list[str]:
+    """Return the columns that tell rows apart and nothing else: an index, names, numbers.
 
     Every row has another value. Of whole numbers that are to be ``cut`` only those that count the rows are.
+    Only columns that have no value twice in the first rows are read to their end.
 
     Examples
     --------
-    >>> import polars as pl
-    >>> frame = pl.DataFrame({"": range(30), "pay": [7 * i % 31 for i in range(30)], "sex": ["f", "m"] * 15})
-    >>> identifiers(frame), identifiers(frame, cut=True)
+    >>> from ibmap.data.frames import open_source
+    >>> source = open_source({"": range(30), "pay": [7 * i % 31 for i in range(30)], "sex": ["f", "m"] * 15})
+    >>> identifiers(source, source.names), identifiers(source, source.names, cut=True)
     (['', 'pay'], [''])
     """
-    import polars as pl
+    if isinstance(source, CategoricalData):
+        many = [i for i in source.indices(names) if len(source.levels[i]) >= max(MANY_LEVELS, source.n_rows)]
+        columns = [Coded(source.names[i], source.codes_of(i), source.levels[i]) for i in many]
+        return [column.name for column in columns if len(np.unique(column.codes)) == source.n_rows]
+    parts = {column.name: [column] for column in _readable(source.head(names, LOOK), names)}
+    parts = {name: [] for name, columns in parts.items() if _all_differ(columns)}
+    for batch in source.batches(list(parts), LOOK << 8) if parts else ():
+        for column in batch.read(list(parts)):
+            parts[column.name].append(column)
+        parts = {name: columns for name, columns in parts.items() if _all_differ(columns[-1:])}
+    return [
+        name
+        for name, columns in parts.items()
+        if _all_differ(columns, MANY_LEVELS)
+        and not (cut and isinstance(columns[0], Numeric) and _jumps(columns))
+    ]
 
-    if len(frame) < MANY_LEVELS:
-        return []
-    found = []
-    for name, column in zip(frame.columns, frame.get_columns(), strict=True):
-        whole = column.dtype.is_integer()
-        if (whole or column.dtype == pl.String) and column.n_unique() == len(frame):
-            counts_rows = whole and (column.diff()[1:] == 1).all()
-            if counts_rows or not (whole and cut):
-                found.append(name)
-    return found
+
+def _readable(batch: Batch, names: Sequence[str]) -> list[Column]:
+    """Return those columns that can be read; others are refused later, if they are not left out."""
+    try:
+        return batch.read(names)
+    except (DataError, NotInBatchesError):
+        middle = len(names) // 2
+        return _readable(batch, names[:middle]) + _readable(batch, names[middle:]) if middle else []
+
+
+def _all_differ(columns: Sequence[Column], fewest: int = 1) -> bool:
+    """Whether all rows of some batches have another whole number, or another text."""
+    if all(isinstance(column, Numeric) and column.values.dtype.kind in "iu" for column in columns):
+        values = _numbers(columns)
+        return len(values) >= fewest and len(np.unique(values)) == len(values)
+    if not all(isinstance(column, Coded) and column.kind == "text" for column in columns):
+        return False
+    labels = [column.levels for column in columns if isinstance(column, Coded)]
+    n_rows = sum(len(column.codes) for column in columns if isinstance(column, Coded))
+    return n_rows >= fewest and len(set().union(*labels)) == n_rows
+
+
+def _jumps(columns: Sequence[Column]) -> bool:
+    """Whether whole numbers do anything but count the rows."""
+    return bool((np.diff(_numbers(columns)) != 1).any())
+
+
+def _numbers(columns: Sequence[Column]) -> Any:
+    """Return the numbers of some batches; none if a value is missing."""
+    numbers = [column for column in columns if isinstance(column, Numeric)]
+    if not numbers or any(column.missing is not None for column in numbers):
+        return np.empty(0)
+    return np.concatenate([column.values for column in numbers])
 
 
 def missing_together(data: CategoricalData) -> str:

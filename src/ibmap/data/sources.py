@@ -1,81 +1,39 @@
-"""What the user brought, read as columns: frames, arrays, lists, dicts, files."""
+"""A table on its way in: names, and columns in batches of rows. What is in memory is one batch."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import chain
-from pathlib import Path
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._text import listing
-from ibmap.data.arrays import columns_of
-from ibmap.data.columns import Coded, Column, Numeric, column_of
-from ibmap.data.objects import EXACT
+from ibmap.data.columns import Column, Numeric
 from ibmap.data.schema import unknown_variable
-from ibmap.data.table import CategoricalData
 from ibmap.errors import DataError, RequestError
 
-Choose: TypeAlias = Callable[[Sequence[str]], list[int]]  #: from the names of columns to the ones to keep
+
+class NotInBatchesError(Exception):
+    """A column is of a type whose labels depend on all of its values."""
 
 
-@dataclass(frozen=True, eq=False)
-class RawTable:
-    """Names, and either a ``matrix`` of shape (rows, columns) of one type or ``columns`` of several.
-
-    ``warning`` is what users should know about the source, "" if there is nothing.
-    """
-
-    names: tuple[str, ...]
-    n_rows: int
-    matrix: NDArray[Any] | None = None
-    columns: tuple[Column, ...] = ()
-    backend: str | None = None
-    warning: str = ""
-    ordinal: tuple[str, ...] = ()  #: columns that the source says have an order
-
-    def __post_init__(self) -> None:
-        check_shape(self.n_rows, self.names)
-
-    def as_columns(self) -> list[Column]:
-        """Return the columns, whichever way they came."""
-        return list(self.columns) if self.matrix is None else columns_of(self.matrix, self.names)
-
-
-@dataclass(frozen=True, eq=False)
-class OpenedFile:
-    """The polars frame in a file, with columns of any type, and a warning about it, "" if there is none.
-
-    ``ordinal`` are the columns that the file says have an order.
-    """
-
-    frame: Any
-    warning: str = ""
-    ordinal: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns."""
-        return tuple(self.frame.columns)
+class ReadAgainError(Exception):
+    """What has passed was read in a wrong way: a late value has shown so. The next time it will be right."""
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Some rows of a table: where they are from, how many, and what reads some of their columns.
 
-    ``read`` takes names, and returns a polars frame; threads may call it at the same time.
+    Threads may call ``read`` at the same time.
     """
 
     where: str
     n_rows: int
-    read: Callable[[Sequence[str]], Any]
+    read: Callable[[Sequence[str]], list[Column]]
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
+class Source:
     """A table that is read in batches.
 
     Attributes
@@ -85,28 +43,98 @@ class Stream:
     batches : callable
         From the names that are wanted, and a number of rows that a batch should not exceed where it has a
         choice, to an iterator over batches.
+    is_whole : bool
+        Whether there is one batch, with all rows.
     whole : callable or None
-        Reads all of it into one frame, for what cannot be done in batches; None if it passes only once.
+        Reads all of a file into one polars frame; None if it passes only once, or is no file.
     column : callable or None
-        Reads one column, by its name.
+        Reads one column of a file, by its name, with all rows.
+    matrix : callable or None
+        From the names that are wanted to all rows as one array, None if they are of several types.
+    backend : str or None
+        The library of the frame that the user brought.
     warning : str
-        What users should know about the source.
+        What users should know about the source, "" if there is nothing.
+    ordinal : mapping of str to tuple of str, or None
+        Columns that the source says have an order; None is that of the data.
+    n_rows : int or None
+        How many rows there are, where that is known.
     """
 
     names: tuple[str, ...]
     batches: Callable[[Sequence[str], int], Iterator[Batch]]
+    is_whole: bool = False
     whole: Callable[[], Any] | None = None
-    column: Callable[[str], Any] | None = None
+    column: Callable[[str], Column] | None = None
+    matrix: Callable[[Sequence[str]], NDArray[Any] | None] | None = None
+    backend: str | None = None
     warning: str = ""
+    ordinal: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
+    n_rows: int | None = None
 
     @property
     def frame(self) -> Any:
-        """All of it, in memory."""
+        """All of a file, in memory."""
         if self.whole is None:
             raise DataError(
                 "a stream passes once, and decimals, or discretize, need all of it: make one frame of it"
             )
         return self.whole()
+
+    def at_once(self) -> "Source":
+        """Return the same table as one batch."""
+        if self.is_whole:
+            return self
+        from ibmap.data.frames import source_of_polars
+
+        return source_of_polars(self.frame, self.warning, self.ordinal)
+
+    def head(self, names: Sequence[str], n_rows: int) -> Batch:
+        """Return some of the first rows; all, if they are in memory and no file."""
+        source = self
+        if self.is_whole and self.whole is not None:
+            from ibmap.data.frames import source_of_polars
+
+            source = source_of_polars(self.frame.head(n_rows))
+        return next(source.batches(names, n_rows), Batch("", 0, lambda _: []))
+
+    def columns(self, names: Sequence[str]) -> list[Column]:
+        """Return some of the columns, with all rows."""
+        batch = next(self.at_once().batches(names, 0))
+        if not batch.n_rows:
+            check_shape(0, tuple(names))
+        return batch.read(names)
+
+    def chosen(self, drop: Iterable[str] | None, only: Iterable[str] | None) -> tuple[str, ...]:
+        """Return the columns that are in ``only`` (None: all) and not in ``drop``: two or more."""
+        names = tuple(self.names[i] for i in chosen(self.names, drop, only))
+        check_shape(1 if self.n_rows is None else self.n_rows, names)
+        return names
+
+
+def one_batch(names: Sequence[str], read: Callable[[Sequence[str]], list[Column]], **about: Any) -> Source:
+    """Return a table in memory; ``read`` makes columns of what is there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = one_batch(("x",), lambda names: [Numeric(name, np.arange(3)) for name in names])
+    >>> next(source.batches(["x"], 100)).n_rows
+    3
+    """
+
+    def batches(wanted: Sequence[str], _: int) -> Iterator[Batch]:
+        columns = read(wanted)
+        sizes = [len(column.values if isinstance(column, Numeric) else column.codes) for column in columns]
+        for name, size in zip(wanted, sizes, strict=True):
+            if size != sizes[0]:
+                raise DataError(
+                    f"column {name!r} has {size} values where column {wanted[0]!r} has {sizes[0]}"
+                )
+        there = dict(zip(wanted, columns, strict=True))
+        yield Batch("the table", sizes[0] if sizes else 0, lambda some: [there[name] for name in some])
+
+    return Source(tuple(names), batches, is_whole=True, **about)
 
 
 def chosen(names: Sequence[str], drop: Iterable[str] | None, only: Iterable[str] | None) -> list[int]:
@@ -121,9 +149,10 @@ def chosen(names: Sequence[str], drop: Iterable[str] | None, only: Iterable[str]
         ...
     ibmap.errors.UnknownVariableError: there is no variable 'agee'; did you mean 'age'?
     """
-    left_out, wanted = _names(drop), None if only is None else _names(only)
+    left_out, wanted = _distinct(drop), None if only is None else _distinct(only)
+    known = set(names)
     for name in (*left_out, *(wanted or ())):
-        if name not in names:
+        if name not in known:
             raise unknown_variable(name, names)
     kept = [i for i, name in enumerate(names) if name not in left_out]
     return kept if wanted is None else [i for i in kept if names[i] in wanted]
@@ -137,169 +166,14 @@ def listed_names(names: Any) -> list[str] | None:
     >>> listed_names("age"), listed_names(iter(["age", "sex"])), listed_names(None)
     (['age'], ['age', 'sex'], None)
     """
-    return None if names is None else list(_names(names))
+    return None if names is None else list(_distinct(names))
 
 
-def _names(names: Any) -> dict[str, None]:
+def _distinct(names: Any) -> dict[str, None]:
     """Return names without repetitions; a single name counts as one."""
     if not isinstance(names, Iterable | None):
         raise RequestError(f"drop and only take names of columns, not {names!r}")
     return dict.fromkeys(map(str, (names,) if isinstance(names, str) else names or ()))
-
-
-def read(source: Any, drop: Iterable[str] | None = None, only: Iterable[str] | None = None) -> RawTable:
-    """Return the table that ``source`` holds, whatever it is; columns that are left out are not looked at.
-
-    Examples
-    --------
-    >>> read([["a", 1], ["b", 2]]).names
-    ('x0', 'x1')
-    >>> read({"x": ["a", "b"], "y": [1, 2], "when": [object(), object()]}, drop=["when"]).n_rows
-    2
-    """
-
-    def choose(names: Sequence[str]) -> list[int]:
-        return chosen(names, drop, only)
-
-    if isinstance(source, str | os.PathLike):
-        from ibmap.data.files import open_file
-
-        source = open_file(Path(os.fspath(source)))
-    if isinstance(source, OpenedFile | Stream):
-        return _read_opened(source, choose)
-    if isinstance(source, CategoricalData):
-        names = (source.names[i] for i in choose(source.names))
-        return from_columns([_coded(source, name) for name in names], source.backend)
-    if isinstance(source, np.ndarray):
-        return _read_array(source, choose)
-    if type(source).__module__.partition(".")[0] in ("scipy", "sparse"):  # some of them are mappings
-        raise TypeError("a sparse matrix is not a table of categories: pass a dense array, X.toarray()")
-    if isinstance(source, Mapping):
-        columns = [(str(name), values) for name, values in source.items()]
-        return from_columns([_column(*columns[j]) for j in choose([name for name, _ in columns])])
-    if isinstance(source, list | tuple):
-        return _read_rows(source, choose)
-    from ibmap.data.frames import read_frame
-
-    table = read_frame(source, choose)
-    if table is not None:
-        return table
-    if hasattr(source, "__array__"):
-        return _read_array(np.asarray(source), choose)
-    raise DataError(
-        f"cannot read a table from an object of type {type(source).__name__}: pass a data frame, an array, "
-        "lists, a dict of columns, or the path of a CSV or Parquet file"
-    )
-
-
-def _read_opened(file: OpenedFile | Stream, choose: Choose) -> RawTable:
-    """Return the table in a file; it has no frame library of the user's, in which results are returned."""
-    from ibmap.data.frames import read_frame
-
-    table = read_frame(file.frame, choose)
-    if table is None:
-        raise DataError("there is no table in the file")
-    ordinal = tuple(name for name in getattr(file, "ordinal", ()) if name in table.names)
-    return replace(table, backend=None, warning=file.warning, ordinal=ordinal)
-
-
-def _coded(data: CategoricalData, name: str) -> Column:
-    """Return a variable that has its codes already."""
-    i = data.index(name)
-    codes = data.codes_of(i).astype(np.int64)
-    return Coded(name, codes, data.levels[i], declared=True, ordinal=name in data.ordinal)
-
-
-def _read_array(array: NDArray[Any], choose: Choose) -> RawTable:
-    array = array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
-    if array.dtype.names is not None and array.ndim == 1:
-        fields = [array.dtype.names[j] for j in choose(array.dtype.names)]
-        return from_columns([column_of(name, np.ascontiguousarray(array[name])) for name in fields])
-    if array.ndim < 2:
-        raise DataError(
-            f"expected a table, got a {array.ndim}-D array. Reshape your data: one row per case, "
-            "one column per variable"
-        )
-    if array.ndim > 2:
-        raise DataError(
-            f"expected a table of rows and columns, got a {array.ndim}-D array of shape {array.shape}"
-        )
-    if array.dtype.kind == "c":
-        raise DataError(f"Complex data not supported: the array is of type {array.dtype}")
-    names = default_names(array.shape[1])
-    kept = choose(names)
-    if len(kept) < len(names):
-        names, array = tuple(names[j] for j in kept), array[:, kept]
-    return RawTable(names, len(array), matrix=array)
-
-
-@lru_cache(maxsize=4)
-def default_names(n: int) -> tuple[str, ...]:
-    """Return the names of columns that have none.
-
-    Examples
-    --------
-    >>> default_names(3)
-    ('x0', 'x1', 'x2')
-    """
-    return tuple(f"x{j}" for j in range(n))
-
-
-def _read_rows(rows: Sequence[Any], choose: Choose) -> RawTable:
-    """Read a list of rows; an array is made of them only where no value changes its type by it."""
-    if not len(rows):
-        return _read_array(np.empty((0, 2)), choose)
-    if not all(isinstance(row, list | tuple) for row in rows):
-        kinds = {row.dtype.kind if isinstance(row, np.ndarray) and row.ndim == 1 else "?" for row in rows}
-        if "?" in kinds or len(kinds) == 1:
-            return _read_array(np.asarray(rows), choose)
-        rows = [row.tolist() for row in rows]  # of several types: one array would round or change them
-    for i, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise DataError(f"row {i} has {len(row)} values where row 0 has {len(rows[0])}")
-    names = default_names(len(rows[0]))
-    kept = choose(names)
-    if len(kept) < len(names):
-        names, rows = tuple(names[j] for j in kept), [[row[j] for j in kept] for row in rows]
-    kinds = set(map(type, chain.from_iterable(rows)))
-    if kinds in ({int}, {float}, {bool}, {int, float}):
-        matrix = np.asarray(rows)
-        if int not in kinds or matrix.dtype.kind == "i" or (np.abs(matrix.astype(float)) < EXACT).all():
-            return RawTable(names, len(rows), matrix=matrix)  # no integer was rounded
-    array = np.empty((len(rows), len(names)), dtype=object)
-    for i, row in enumerate(rows):
-        array[i] = row
-    return RawTable(names, len(rows), matrix=array)
-
-
-def _column(name: str, values: Any) -> Column:
-    """Return a column of a dict: a list, an array, or a series of a data frame library."""
-    if isinstance(values, list | tuple | range):
-        things = np.empty(len(values), dtype=object)
-        things[:] = values
-        return column_of(name, things)
-    if not isinstance(values, np.ndarray):
-        import narwhals as nw
-
-        series = nw.from_native(values, series_only=True, pass_through=True)
-        if isinstance(series, nw.Series):
-            from ibmap.data.frames import column_of_series
-
-            return column_of_series(name, series)
-        values = np.asarray(values)
-    if values.ndim != 1:
-        raise DataError(f"column {name!r} is {values.ndim}-D: each column must be a list of values")
-    return column_of(name, values)
-
-
-def from_columns(columns: list[Column], backend: str | None = None) -> RawTable:
-    """Return the table of some columns of equal length."""
-    names = tuple(column.name for column in columns)
-    sizes = [len(column.values if isinstance(column, Numeric) else column.codes) for column in columns]
-    for name, size in zip(names, sizes, strict=True):
-        if size != sizes[0]:
-            raise DataError(f"column {name!r} has {size} values where column {names[0]!r} has {sizes[0]}")
-    return RawTable(names, sizes[0] if sizes else 0, columns=tuple(columns), backend=backend)
 
 
 def check_shape(n_rows: int, names: tuple[str, ...]) -> None:

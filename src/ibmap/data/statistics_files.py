@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._files import check_size
+from ibmap._files import MAX_BYTES, check_size
+from ibmap.data.frames import source_of_polars
 from ibmap.data.quality import MANY_LEVELS
-from ibmap.data.sources import OpenedFile
+from ibmap.data.sources import Source
 from ibmap.errors import DataError
 
 #: by suffix: what the file is, and the function that reads it
@@ -23,7 +24,7 @@ KINDS = {
 }
 
 
-def open_statistics(path: Path, max_bytes: int) -> OpenedFile:
+def open_statistics(path: Path) -> Source:
     """Return the table in a file of SPSS, Stata or SAS.
 
     A column with value labels has these as levels, in the order of the values; values without a label keep
@@ -36,7 +37,7 @@ def open_statistics(path: Path, max_bytes: int) -> OpenedFile:
         raise DataError(
             f"{path.name} is {what}: to read it, pip install pyreadstat, or save the table as CSV or Parquet"
         ) from None
-    check_size(path, max_bytes)
+    check_size(path, MAX_BYTES)
     try:
         columns, about = getattr(pyreadstat, function)(str(path), output_format="dict")
     except Exception as error:  # its errors have other names in other versions
@@ -52,7 +53,7 @@ def open_statistics(path: Path, max_bytes: int) -> OpenedFile:
         for name, dtype in frame.schema.items()
         if measures.get(name) == "ordinal" and (dtype.is_numeric() or isinstance(dtype, pl.Enum))
     ]
-    return OpenedFile(frame, ordinal=tuple(ordered))
+    return source_of_polars(frame, ordinal=dict.fromkeys(ordered))
 
 
 def _column(name: str, values: NDArray[Any], labels: Mapping[Any, str]) -> Any:

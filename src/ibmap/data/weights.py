@@ -43,18 +43,21 @@ def times_of(weights: Any, n_rows: int, name: str = "the weights") -> Times:
         raise DataError(f"{name} must be numbers of zero or more, and none may be missing")
     if not values.any():
         raise DataError(f"{name} are all zero: no row is left")
-    if (values == np.floor(values)).all():
+    is_whole = bool((values == np.floor(values)).all())
+    if not is_whole:  # by a power of two, so that no square is infinite
+        values = np.ldexp(values, -np.frexp(values.max())[1])
+    effective = values.sum() if is_whole else values.sum() ** 2 / (values**2).sum()
+    if effective > LARGEST:
+        raise DataError(f"with {name} there are {effective:,.10g} rows, more than {LARGEST:,}")
+    if is_whole:
         times = values.astype(np.int64)
         words = f"rows count as often as {name} say: {times.sum():,} rows in all"
     else:
-        effective = values.sum() ** 2 / (values**2).sum()
         ends = np.floor(np.cumsum(values) / values.sum() * effective + 0.5)
         times = np.diff(ends, prepend=0.0).astype(np.int64)
         words = (
             f"{name} are not whole: {n_rows:,} rows count as {effective:,.4g}, their effective sample size"
         )
-    if times.sum() > LARGEST:
-        raise DataError(f"with {name} there are {times.sum():,} rows, more than {LARGEST:,}")
     return Times(times, words)
 
 

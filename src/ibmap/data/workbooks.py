@@ -1,7 +1,9 @@
 """Workbooks of Excel and LibreOffice, read by fastexcel: the table on a sheet, as if it were a text file."""
 
 import re
+import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._files import check_size
+from ibmap._files import MAX_BYTES, check_bytes, check_size
 from ibmap._text import listing
-from ibmap.data.objects import EXACT
+from ibmap.data.columns import EXACT
+from ibmap.data.frames import source_of_polars
 from ibmap.data.quality import names_like_values
-from ibmap.data.sources import OpenedFile, duplicate_names
-from ibmap.data.text_numbers import MISSING, typed
+from ibmap.data.sources import Source, duplicate_names
+from ibmap.data.text import MISSING, typed
 from ibmap.errors import DataError
 
 KINDS = {
@@ -44,7 +47,7 @@ def sheet_of(path: Path) -> tuple[Path, str | None]:
     return (Path(named[1]), named[2]) if named else (path, None)
 
 
-def open_workbook(path: Path, max_bytes: int, sheet: str | None = None) -> OpenedFile:
+def open_workbook(path: Path, sheet: str | None = None) -> Source:
     """Return the table on a sheet of a workbook, by default the first one; others are not looked at."""
     what = KINDS[path.suffix.lower()]
     try:
@@ -53,7 +56,9 @@ def open_workbook(path: Path, max_bytes: int, sheet: str | None = None) -> Opene
         raise DataError(
             f"{path.name} is {what}: to read it, pip install fastexcel, or save the table as CSV or Parquet"
         ) from None
-    check_size(path, max_bytes)
+    check_size(path, MAX_BYTES)
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:  # what comes out of it
+        check_bytes(path, sum(part.file_size for part in archive.infolist()), MAX_BYTES)
     try:
         book = fastexcel.read_excel(str(path))
         sheets = book.sheet_names
@@ -74,7 +79,7 @@ def open_workbook(path: Path, max_bytes: int, sheet: str | None = None) -> Opene
         said.append(f"{where}: left out {listing(found.above)}, above the names")
     if len(sheets) > 1 and sheet is None:
         said.append(f"{path.name}: read {name!r}, not {listing(sheets[1:])}; {path.name}#NAME reads another")
-    return OpenedFile(frame, "; ".join(filter(None, said)))
+    return source_of_polars(frame, "; ".join(filter(None, said)))
 
 
 def _cells(book: Any, sheet: str) -> Any:

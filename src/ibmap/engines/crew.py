@@ -11,7 +11,7 @@ from typing import Any
 
 from ibmap import errors
 from ibmap._libraries import library
-from ibmap.data.pieces import Piece
+from ibmap.data.parquet import Piece
 from ibmap.engines.workplace import ANSWER, REFUSED, Workplace
 from ibmap.errors import EngineError, IbmapError
 

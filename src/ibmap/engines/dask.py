@@ -12,13 +12,14 @@ from typing import Any, Self
 import numpy as np
 
 from ibmap._types import Ints
+from ibmap.data.declared import MissingValues, Ordinal
+from ibmap.data.declared import column_options as said_about
 from ibmap.data.missing import check_policy
-from ibmap.data.pieces import ROWS, pieces_of, plan_of
+from ibmap.data.parquet import ROWS, pieces_of
 from ibmap.data.quality import of_missing_together, too_many_levels
+from ibmap.data.reader import plan_of
 from ibmap.data.schema import PARTS, Schema, kinds_of
 from ibmap.data.sources import check_shape, chosen, listed_names
-from ibmap.data.told import MissingValues, Ordinal
-from ibmap.data.told import told as said_about
 from ibmap.engines.clusters import check_versions, connected
 from ibmap.engines.crew import Crew, LostWorkerError, Told
 from ibmap.engines.messages import narrow, pack_questions, unpack_tables, wide
@@ -79,7 +80,7 @@ class DaskEngine(ShardEngine):
         names = tuple(columns[i] for i in chosen(columns, drop, only))
         about = said_about(columns, ordinal, categorical, missing_values)
         self._how = missing, about  # all that a worker must know to read a piece
-        self._reading = {"missing": missing, "drop": drop, "only": only, **about.said(names)}
+        self._reading = {"missing": missing, "drop": drop, "only": only, **about.arguments(names)}
         check_shape(len(self._pieces), names)
         self.client, self._owned = connected(client)
         try:

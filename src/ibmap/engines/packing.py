@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ibmap._types import Ints
 from ibmap.data import CategoricalData
-from ibmap.data.packed import WIDE, LevelBits, PackedData
+from ibmap.data.table import WIDE, LevelBits, PackedData
 from ibmap.kernels.partition import pack_levels
 from ibmap.kernels.records import Packed
 

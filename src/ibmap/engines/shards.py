@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ibmap._parallel import n_threads, result_of
 from ibmap._types import Ints
 from ibmap.data import CategoricalData, Schema
-from ibmap.data.packed import WIDE, LevelBits, PackedData
 from ibmap.data.packed_file import let_go
 from ibmap.data.schema import PARTS
+from ibmap.data.table import WIDE, LevelBits, PackedData
 from ibmap.engines.adding import add_tables
 from ibmap.engines.engine import EngineBase
 from ibmap.engines.memory import MemoryEngine, drawn_rows

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._types import Ints
-from ibmap.data.packed import PackedData
+from ibmap.data.declared import ColumnOptions as Told
 from ibmap.data.packed_file import open_packed, write_packed
-from ibmap.data.parts import Plan
-from ibmap.data.pieces import Piece, read_piece, settled, without_rows
-from ibmap.data.streaming import Passing
-from ibmap.data.told import Told
+from ibmap.data.packing import Plan
+from ibmap.data.parquet import Piece
+from ibmap.data.reader import Reader as Passing
+from ibmap.data.reader import read_piece, settled, without_rows
+from ibmap.data.table import PackedData
 from ibmap.engines.adding import add_tables
 from ibmap.engines.memory import MemoryEngine
 from ibmap.engines.messages import Message, narrow, pack_tables, unpack_questions, wide

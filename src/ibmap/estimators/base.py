@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import wraps
 from os import PathLike
 from pathlib import Path
@@ -54,7 +53,7 @@ def with_weights(X: Any, weights: Any) -> Any:
         X = open_frame(Path(X)).frame
     if isinstance(X, CategoricalData):
         times = times_of(weights, X.n_rows, "sample_weight").times
-        return replace(X, codes=np.repeat(X.codes, times, axis=1))
+        return X.rows(np.repeat(np.arange(X.n_rows), times))
     return repeated(X, times_of(weights, n_rows_of(X), "sample_weight").times)
 
 

@@ -1,5 +1,6 @@
 """Missing values filled by a network: a transformer for scikit-learn."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ibmap._types import Ints
 from ibmap.data import load
-from ibmap.data.sources import read
+from ibmap.data.frames import open_source
 from ibmap.errors import RequestError
 from ibmap.learners.registry import find_learner
 from ibmap.model import MarkovNetwork
@@ -69,7 +70,7 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the table without gaps: a frame of the same library, or an array."""
+        """Return the table without gaps: a frame of the same library, a dict of lists, or an array."""
         check_is_fitted(self, "network_")
         shape: Any = getattr(X, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_features_in_:
@@ -77,11 +78,12 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        table = read(X)
         gaps = coded(self.network_, X, "missing") < 0
         filled = self.network_.impute(X).codes
         values = [self._values(v) for v in range(len(filled))]
-        if table.backend is None:
+        if isinstance(X, Mapping):
+            return _filled_columns(X, self.network_.names, gaps, filled, values)
+        if open_source(X).backend is None:
             return _filled_array(np.asarray(X), gaps, filled, values)
         return _filled_frame(X, self.network_.names, gaps, filled, values)
 
@@ -118,6 +120,18 @@ def _filled_array(X: Any, gaps: Any, codes: Ints, values: list[list[Any]]) -> An
     out: Any = X.astype(object) if words else X.astype(np.result_type(X.dtype, np.float64))
     for v, gap in enumerate(gaps):
         out[gap, v] = [values[v][code] for code in codes[v, gap].tolist()]
+    return out
+
+
+def _filled_columns(
+    X: Mapping[Any, Any], names: tuple[str, ...], gaps: Any, codes: Ints, values: list[list[Any]]
+) -> dict[Any, list[Any]]:
+    place = {name: v for v, name in enumerate(names)}
+    out = {name: np.asarray(column).tolist() for name, column in X.items()}
+    for name, column in out.items():
+        if (v := place.get(str(name))) is not None:
+            for row in np.flatnonzero(gaps[v]).tolist():
+                column[row] = values[v][int(codes[v, row])]
     return out
 
 

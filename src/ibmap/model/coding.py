@@ -9,8 +9,9 @@ from ibmap._text import listing, one_of
 from ibmap._types import Ints
 from ibmap.data import CategoricalData
 from ibmap.data.columns import Coded, Column, encode_numbers
+from ibmap.data.declared import ColumnOptions
 from ibmap.data.discretize import interval_labels, is_whole
-from ibmap.data.sources import read
+from ibmap.data.frames import open_source
 from ibmap.errors import DataError, RequestError
 
 UNSEEN = ("error", "missing")  #: what to do about levels that a model does not know
@@ -35,6 +36,11 @@ class Known(Protocol):
         """The edges of those that were discretised."""
         ...
 
+    @property
+    def missing_values(self) -> Mapping[str, tuple[Any, ...]]:
+        """Values that stand for missing ones."""
+        ...
+
 
 def coded(known: Known, source: Any, unseen: str = "error") -> Ints:
     """Return the codes (variables, rows) of a table in the levels of a model; -1 is a missing value.
@@ -57,10 +63,10 @@ def coded(known: Known, source: Any, unseen: str = "error") -> Ints:
             for name, i in ((name, source.index(name)) for name in known.names)
         ]
     else:
-        table = read(source)
+        table = open_source(source)
         _check_names(known.names, table.names)
-        there = {column.name: column for column in table.as_columns()}
-        columns = [there[name] for name in known.names]
+        about = ColumnOptions(absent=dict(known.missing_values))
+        columns = list(map(about.with_missing, table.columns(known.names)))
     found = [
         _codes(column, labels, known.bin_edges.get(column.name), unseen)
         for column, labels in zip(columns, known.levels, strict=True)

@@ -43,6 +43,8 @@ class MarkovNetwork:
         The edges of variables that were discretised.
     fitted_by : FittedBy or None
         How the parameters were found, and from what.
+    missing_values : mapping of str to tuple
+        Values that stood for missing ones in the table, and do so in others.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class MarkovNetwork:
     factors: tuple[Floats, ...]
     bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     fitted_by: FittedBy | None = None
+    missing_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         labels = tuple(map(tuple, self.levels))
@@ -128,7 +131,11 @@ class MarkovNetwork:
         engine, layout, theta, how = fitted(graph, data, method, effect_variance, pseudo_rows, max_iter)
         tables = tuple(layout.fields(theta)), tuple(layout.factors(theta))
         schema = engine.schema
-        return cls(layout.graph, schema.levels, *tables, bin_edges=dict(schema.bin_edges), fitted_by=how)
+        said = schema.reading.get("missing_values") or {}
+        by_name = said if isinstance(said, Mapping) else dict.fromkeys(schema.names, said)
+        more: dict[str, Any] = {"bin_edges": dict(schema.bin_edges), "fitted_by": how}
+        more["missing_values"] = {name: tuple(values) for name, values in by_name.items()}
+        return cls(layout.graph, schema.levels, *tables, **more)
 
     def __repr__(self) -> str:
         how = "" if self.fitted_by is None else f", fitted by {self.fitted_by.method}"

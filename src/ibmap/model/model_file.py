@@ -35,6 +35,8 @@ def model_text(network: MarkovNetwork) -> str:
         "bin_edges": {name: _numbers(edges) for name, edges in network.bin_edges.items()},
         "fitted_by": None if by is None else vars(by),
     }
+    if network.missing_values:
+        content["missing_values"] = {name: list(values) for name, values in network.missing_values.items()}
     about = {"format": FORMAT, "version": VERSION, "digest": _digest(content)}
     return json.dumps({**about, **content}, ensure_ascii=False) + "\n"
 
@@ -66,6 +68,9 @@ def model_of(text: str) -> MarkovNetwork:
             tuple(np.array(table, float) for table in content["factors"]),
             bin_edges=edges,
             fitted_by=None if by is None else FittedBy(by["method"], by["n_rows"], by["digest"]),
+            missing_values={
+                name: tuple(values) for name, values in content.get("missing_values", {}).items()
+            },
         )
     except DAMAGES as error:
         raise DataError(f"it is damaged: {error}") from None

@@ -22,7 +22,7 @@ import numpy as np
 from ibmap._random import RandomState, generator
 from ibmap.data import CategoricalData
 from ibmap.data import load as load_table
-from ibmap.data.text_numbers import MISSING
+from ibmap.data.text import MISSING
 from ibmap.errors import DataError, DataWarning, RequestError
 
 VARIABLE = "IBMAP_DATA"  #: the environment variable that names the data directory

@@ -1,4 +1,4 @@
-"""What users say about single columns: an order of levels, that numbers are categories, what is missing."""
+"""What users declare about columns: an order of levels, that numbers are categories, what is missing."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ibmap._text import first_few, listing
-from ibmap.data.columns import Coded, Column, Labels, Numeric, encode_numbers
+from ibmap.data.columns import Coded, Column, Labels, Numeric, encode_numbers, label, scattered
 from ibmap.data.discretize import is_whole
-from ibmap.data.objects import label
 from ibmap.data.schema import unknown_variable
 from ibmap.errors import DataError, RequestError
 
@@ -20,8 +19,8 @@ MissingValues: TypeAlias = Iterable[Any] | Mapping[str, Iterable[Any]] | None
 
 
 @dataclass(frozen=True)
-class Told:
-    """What was said about the columns of a table.
+class ColumnOptions:
+    """What was declared about the columns of a table.
 
     Attributes
     ----------
@@ -31,17 +30,23 @@ class Told:
         Columns of categories without an order, whatever they hold.
     absent : dict
         Values that stand for missing ones, by column.
+    in_source : tuple of str
+        Columns whose order stands in the source itself.
     """
 
     orders: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     categorical: tuple[str, ...] = ()
     absent: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    in_source: tuple[str, ...] = ()
+
+    def with_missing(self, column: Column) -> Column:
+        """Return a column in which the values that stand for missing ones are missing."""
+        values = self.absent.get(column.name)
+        return column if values is None else without_values(column, values)
 
     def column(self, column: Column, numbers: bool = False) -> Column:
-        """Return a column as it was told about; with ``numbers``, numbers with an order stay numbers."""
-        name = column.name
-        if name in self.absent:
-            column = without_values(column, self.absent[name])
+        """Return a column as it was declared; with ``numbers``, numbers with an order stay numbers."""
+        name, column = column.name, self.with_missing(column)
         if name in self.categorical:
             return replace(as_categories(column), ordinal=False)
         if name not in self.orders or (numbers and isinstance(column, Numeric) and not self.orders[name]):
@@ -53,18 +58,21 @@ class Told:
             check_order(name, found.levels, found.declared)
         return replace(found, ordinal=True)
 
-    def said(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return what was said about some columns, as arguments of :func:`ibmap.load`; None is nothing.
+    def arguments(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return what was declared about some columns, as arguments of :func:`ibmap.load`; None is nothing.
 
         Examples
         --------
-        >>> Told({"mood": ("low", "high"), "age": None}).said(("age", "mood"))["ordinal"]
+        >>> ColumnOptions({"mood": ("low", "high"), "age": None}).arguments(("age", "mood"))["ordinal"]
         ['mood=low<high', 'age']
-        >>> about = Told(absent={"age": ("-9",), "mood": ("-9",)})
-        >>> about.said(("age", "mood"))["missing_values"], about.said(("age", "sex"))["missing_values"]
-        (['-9'], {'age': ['-9']})
+        >>> about = ColumnOptions(absent={"age": ("-9",), "mood": ("-9",)})
+        >>> about.arguments(("age", "mood"))["missing_values"]
+        ['-9']
+        >>> about.arguments(("age", "sex"))["missing_values"]
+        {'age': ['-9']}
         """
-        orders = {name: order for name, order in self.orders.items() if name in names}
+        declared = {name for name in names if name not in self.in_source}
+        orders = {name: order for name, order in self.orders.items() if name in declared}
         ordinal = [name if order is None else f"{name}={'<'.join(order)}" for name, order in orders.items()]
         absent = {name: list(self.absent[name]) for name in names if name in self.absent}
         every = next(iter(absent.values()), [])
@@ -81,20 +89,20 @@ class Told:
         return not self.absent and all(order is None for order in self.orders.values())
 
 
-def told(
+def column_options(
     names: Sequence[str],
     ordinal: Ordinal,
     categorical: Iterable[str] | None,
     missing_values: MissingValues,
-    known: Iterable[str] = (),
-) -> Told:
-    """Return what is said about columns, checked against their names; ``known`` are ordinal unless said else.
+    known: Mapping[str, tuple[str, ...] | None] | None = None,
+) -> ColumnOptions:
+    """Return options of columns, checked against their names; ``known`` are ordinal unless declared else.
 
     Examples
     --------
-    >>> told(("age", "mood"), {"mood": ["low", "high"]}, None, [-9]).orders
+    >>> column_options(("age", "mood"), {"mood": ["low", "high"]}, None, [-9]).orders
     {'mood': ('low', 'high')}
-    >>> told(("age", "mood"), ["mod"], None, None)
+    >>> column_options(("age", "mood"), ["mod"], None, None)
     Traceback (most recent call last):
         ...
     ibmap.errors.UnknownVariableError: there is no variable 'mod'; did you mean 'mood'?
@@ -112,8 +120,10 @@ def told(
     if missing_values is not None and not isinstance(missing_values, Mapping):
         every = _values(missing_values)
         by_name = dict.fromkeys(names, every) if every else {}
-    orders = {**{name: None for name in known if name not in plain}, **orders}
-    return Told(orders, plain, {str(name): _values(values) for name, values in by_name.items()})
+    others = {name: order for name, order in (known or {}).items() if name not in (*plain, *orders)}
+    in_source = tuple(name for name, order in others.items() if order is not None)
+    absent = {str(name): _values(values) for name, values in by_name.items()}
+    return ColumnOptions({**others, **orders}, plain, absent, in_source)
 
 
 def order_in(text: str, names: Sequence[str]) -> tuple[str, list[str] | None]:
@@ -205,9 +215,7 @@ def as_categories(column: Column) -> Coded:
     if is_whole(column.present()):
         return encode_numbers(column)
     distinct, inverse = np.unique(column.present(), return_inverse=True)
-    codes = np.full(len(column.values), -1)
-    codes[np.ones(len(codes), bool) if column.missing is None else ~column.missing] = inverse
-    return Coded(column.name, codes, tuple(label(value) for value in distinct.tolist()))
+    return Coded(column.name, scattered(inverse, column.missing), tuple(map(label, distinct.tolist())))
 
 
 def _in_order(column: Coded, order: tuple[str, ...]) -> Coded:

@@ -1,4 +1,4 @@
-"""Packed batches of rows, put together when the last has passed.
+"""Columns of a batch of rows → bits; batches put together when the last has passed.
 
 A part knows the labels that its own rows have. So a label may appear late, and nothing that was packed before
 has to be done again: in the end the labels of all parts are sorted, and every part is put in its place.
@@ -7,21 +7,71 @@ has to be done again: in the end the labels of all parts are sorted, and every p
 import mmap
 from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _core
 from ibmap._parallel import spread
 from ibmap._text import listing
 from ibmap._types import Ints
-from ibmap.data.columns import Labels
-from ibmap.data.packed import WIDE, LevelBits
+from ibmap.data.columns import Coded, Column, Labels, encode_numbers, observed
+from ibmap.data.discretize import is_whole
+from ibmap.data.missing import check_finite
+from ibmap.data.table import WIDE, LevelBits, smallest_dtype
 from ibmap.errors import DataError
 
 MAPPED = 1 << 18  #: bytes of an array from which on it is mapped by itself: there are 65,530 maps at most
-ABSENT = 255  #: of a column whose values lie within one byte, what a missing value is
+
+
+@dataclass(frozen=True)
+class PackedColumn:
+    """One column of a batch: bits of every label, or codes if it has many."""
+
+    labels: Labels  #: the distinct labels of these rows
+    rows: NDArray[Any]  #: (labels, words) of bits, or codes, -1 where missing
+    known: int  #: how many values are not missing
+
+
+def pack_column(column: Column) -> PackedColumn | None:
+    """Return a column of a batch by distinct labels; None if it holds numbers that are not whole.
+
+    Examples
+    --------
+    >>> from ibmap.data.columns import Numeric
+    >>> found = pack_column(Numeric("x", np.array([7, 5, 7])))
+    >>> found.labels, found.rows.tolist(), found.known
+    ((5, 7), [[2], [5]], 3)
+    """
+    if isinstance(column, Coded):
+        return pack_codes(observed(column) if column.declared else column)
+    missing = None if column.missing is None else np.ascontiguousarray(column.missing)
+    found = _core.encode_column(np.ascontiguousarray(column.values), missing)
+    if found is not None:
+        return PackedColumn(tuple(found[0].tolist()), found[1], found[2])
+    check_finite([column])
+    return pack_codes(encode_numbers(column)) if is_whole(column.present()) else None
+
+
+def key_of(label: Hashable) -> Hashable:
+    """Return what stands for a label in a dictionary, where True would be 1.
+
+    Examples
+    --------
+    >>> key_of(True) == key_of(1), key_of("a")
+    (False, 'a')
+    """
+    return (label,) if type(label) is bool else label
+
+
+def pack_codes(column: Coded) -> PackedColumn:
+    """Return a column of codes as bits, unless it has many labels."""
+    size, known = len(column.levels), int((column.codes >= 0).sum())
+    if size > WIDE:
+        return PackedColumn(column.levels, column.codes.astype(smallest_dtype(size)), known)
+    codes = np.ascontiguousarray(column.codes)[None]
+    return PackedColumn(column.levels, _core.pack_codes(codes, np.array([size])), known)
 
 
 @dataclass
@@ -37,18 +87,14 @@ class Part:
 
     def codes_of(self, column: int) -> NDArray[Any]:
         """Return the codes of one column into its labels, -1 is missing."""
-        from ibmap.kernels.encode import unpack_bits
-
         if self.row[column] < 0:
             return self.codes[column]
         first = self.row[column]
-        out = np.empty(self.n_rows, np.int8)
-        unpack_bits(self.bits[first : first + len(self.labels[column])], out)
-        return out
+        return _core.unpack_bits(self.bits[first : first + len(self.labels[column])], self.n_rows)
 
     def labels_beyond(self, column: int, known: Container[Hashable]) -> list[Hashable]:
         """Return the labels of a column that some row has and that are not among the known ones."""
-        lost = [k for k, label in enumerate(self.labels[column]) if label not in known]
+        lost = [k for k, label in enumerate(self.labels[column]) if key_of(label) not in known]
         if not lost:
             return []
         present = np.isin(lost, self.codes_of(column)).tolist()
@@ -76,7 +122,7 @@ class Plan:
 
     def put_together(self, parts: list[Part], threads: int = 1) -> LevelBits:
         """Put parts together, and forget each as soon as it is in its place."""
-        code_of = [{label: code for code, label in enumerate(one)} for one in self.labels]
+        code_of = [{key_of(label): code for code, label in enumerate(one)} for one in self.labels]
         for part in parts:
             for j, name in enumerate(self.names):
                 if lost := part.labels_beyond(j, code_of[j]):
@@ -95,13 +141,21 @@ def fresh(shape: tuple[int, int]) -> NDArray[np.uint64]:
     return np.frombuffer(mmap.mmap(-1, n_bytes), np.uint64).reshape(shape)
 
 
-def pack_cells(cells: NDArray[Any], marks: NDArray[Any], bits: NDArray[np.uint64]) -> None:
-    """Set bit r of ``bits[k]`` where ``cells[r]`` is ``marks[k]``; bytes, or -1 where a value is missing."""
-    from ibmap.kernels.encode import pack_bytes
-
-    padded = np.full(64 * bits.shape[1], ABSENT, np.uint8)
-    padded[: len(cells)] = cells  # -1 becomes ABSENT
-    pack_bytes(padded, marks.astype(np.uint8), bits)
+def part_of(columns: Sequence[PackedColumn], n_rows: int) -> Part:
+    """Put the columns of a batch beside each other."""
+    labels = [column.labels for column in columns]
+    n_bits = sum(len(one) for one in labels if len(one) <= WIDE)
+    part, row = Part(n_rows, labels, fresh((n_bits, max(1, -(-n_rows // 64))))), 0
+    for j, column in enumerate(columns):
+        part.known.append(column.known)
+        if len(labels[j]) > WIDE:
+            part.codes[j] = column.rows
+            part.row.append(-1)
+            continue
+        part.bits[row : row + len(labels[j])] = column.rows
+        part.row.append(row)
+        row += len(labels[j])
+    return part
 
 
 def beside(parts: Sequence[Part]) -> Part:
@@ -152,19 +206,23 @@ def together(
         part = parts.pop(0)
         targets, sources = [], []
         for j, one in enumerate(part.labels):
-            code = [code_of[j].get(label, -1) for label in one]
+            code = [code_of[j].get(key_of(label), -1) for label in one]
             if first[j] < 0:
                 _put_codes(part.codes_of(j), code, table.wide_codes[wide[j]][start : start + part.n_rows])
             elif part.row[j] < 0:  # some labels are one in the end
                 every = np.arange(int(levels[j]))
-                mine = _packed(part.codes_of(j), code, len(every))
-                _place(mine, np.array([every, first[j] + every]), start, table.bits)
+                codes = np.array([*code, -1])[part.codes_of(j)]  # the last entry serves code -1
+                mine = _core.pack_codes(codes[None], levels[j : j + 1])
+                _core.place_bits(mine, every, first[j] + every, start, table.bits)
             else:
                 known = [(part.row[j] + k, first[j] + c) for k, c in enumerate(code) if c >= 0]
                 sources += [source for source, _ in known]
                 targets += [target for _, target in known]
         pairs = np.array([sources, targets], np.int64)
-        place = partial(_place, part.bits, pairs, start, table.bits)
+
+        def place(_: int, some: slice, part: Part = part, pairs: Ints = pairs, start: int = start) -> None:
+            _core.place_bits(part.bits, pairs[0, some], pairs[1, some], start, table.bits)
+
         at_once = threads if len(set(targets)) == len(targets) else 1  # no two threads write to one row
         spread(place, shares(len(sources), at_once), at_once)
         start += part.n_rows
@@ -175,20 +233,6 @@ def together(
 
     spread(count, shares(n_bits, threads), threads)
     return table
-
-
-def _place(
-    bits: NDArray[np.uint64],
-    pairs: Ints,
-    start: int,
-    out: NDArray[np.uint64],
-    _: int = 0,
-    some: slice = slice(None),
-) -> None:
-    """Put rows of bits where they belong: ``pairs`` are rows of ``bits`` and of ``out``."""
-    from ibmap.kernels.encode import place_bits
-
-    place_bits(bits, pairs[0, some], pairs[1, some], start, out)
 
 
 def shares(size: int, threads: int) -> list[slice]:
@@ -205,13 +249,6 @@ def shares(size: int, threads: int) -> list[slice]:
 
 def _put_codes(codes: NDArray[Any], code: list[int], out: NDArray[np.int32]) -> None:
     out[:] = np.array([*code, -1], np.int32)[codes]  # the last entry serves code -1
-
-
-def _packed(codes: NDArray[Any], code: list[int], size: int) -> NDArray[np.uint64]:
-    """Return codes as bits of their final levels."""
-    bits = fresh((size, max(1, -(-len(codes) // 64))))
-    pack_cells(np.array([*code, -1])[codes], np.arange(size), bits)
-    return bits
 
 
 def _fill_extra(table: LevelBits, extra: Sequence[bool]) -> None:

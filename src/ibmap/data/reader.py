@@ -1,0 +1,531 @@
+"""`load`: the one way into the library for data. A table passes in batches, and becomes bits.
+
+What is in memory is one batch. So a table has the same levels, the same codes and the same errors, whether it
+comes at once, as a folder of files, or as a stream of frames.
+"""
+
+import os
+import warnings
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ibmap._parallel import in_order
+from ibmap._text import listing
+from ibmap.data.columns import Coded, Column, Labels, Numeric
+from ibmap.data.declared import (
+    ColumnOptions,
+    MissingValues,
+    Ordinal,
+    check_order,
+    column_options,
+    lost_orders,
+)
+from ibmap.data.discretize import (
+    ADVICE,
+    Bins,
+    Edges,
+    about_continuous,
+    check_bins,
+    cut,
+    edges_of_columns,
+    interval_labels,
+)
+from ibmap.data.files import open_file
+from ibmap.data.frames import encode_matrix, open_source
+from ibmap.data.missing import apply_policy, check_counts, check_finite, check_policy, no_row_left
+from ibmap.data.packing import Part, Plan, beside, counted, key_of, pack_column, part_of
+from ibmap.data.parquet import Piece
+from ibmap.data.quality import missing_together, too_many_levels
+from ibmap.data.schema import Schema
+from ibmap.data.sources import (
+    Batch,
+    NotInBatchesError,
+    ReadAgainError,
+    Source,
+    check_shape,
+    chosen,
+    listed_names,
+    one_batch,
+)
+from ibmap.data.table import CategoricalData, PackedData
+from ibmap.errors import ContinuousError, DataError, DataWarning, RequestError
+
+MOST = 1 << 18  #: rows of one batch, which is read some columns at a time
+CELLS = 1 << 23  #: that a thread reads and packs at a time
+WORTH = 1 << 18  #: cells from which on threads share the work
+WHOLE, LEAST = 1 << 24, 1 << 10  #: cells and rows of a batch that has to be read with all columns at once
+
+
+def load(
+    source: Any,
+    *,
+    missing: str = "error",
+    discretize: str | None = None,
+    bins: Bins = None,
+    drop: Iterable[str] | None = None,
+    only: Iterable[str] | None = None,
+    ordinal: Ordinal = None,
+    categorical: Iterable[str] | None = None,
+    missing_values: MissingValues = None,
+) -> CategoricalData:
+    """Turn any table into :class:`CategoricalData`.
+
+    Parameters
+    ----------
+    source : table
+        A pandas, polars or Arrow frame, a NumPy array, a list of rows, a dict of columns, the path of a CSV
+        (or otherwise delimited), Parquet, Arrow or packed file, of a file of SPSS, Stata, SAS or Excel (a
+        sheet of it: "file.xlsx#Sheet2"), or of a folder of Parquet or Arrow files, an Arrow stream or another
+        iterator of frames, or a ``CategoricalData``, of which only columns are chosen. Folders, streams and
+        large files are read in batches and packed to bits as they pass.
+    missing : {"error", "drop", "category", "testwise"}
+        Refuse missing values; drop incomplete rows; make them a level of their own, labelled None and sorted
+        last; or keep them as code -1, so that each test uses the rows complete in its own columns.
+    discretize : {"equal-width", "quantile"}, optional
+        How to cut columns with non-whole values, and numbers with more distinct values than bins, into
+        left-closed intervals (the last includes its right end). Without it such values are refused. A value
+        so frequent that it spans several quantiles is a bin of its own; the rest is cut into the other bins.
+    bins : int or dict, optional
+        The number of bins, by default ``int(1 + log2(N))`` for N values; or a dict from names to numbers of
+        bins or to ascending edges. Edges beyond which values lie are inner: the outermost bin is then open.
+    drop, only : iterable of str, optional
+        Columns to leave out; the columns to use, by default all. What is left out may hold anything.
+    ordinal : iterable of str, or dict, optional
+        Columns whose levels have an order that has a meaning: numbers by value, declared categories as they
+        were declared, words as "mood=low<high" or ``{"mood": ["low", "high"]}`` says. They are never cut.
+        Ordered categories of pandas are ordinal without being named.
+    categorical : iterable of str, optional
+        Columns of categories without an order, whatever they hold: they are never cut.
+    missing_values : iterable, or dict from names to iterables, optional
+        Values that stand for missing ones (-9, "refused"), in all columns or by column.
+
+    Returns
+    -------
+    CategoricalData
+        Levels are in ascending order; declared categories (pandas Categorical, polars Enum) keep their order
+        and stay even if no row has them. Of the bins only those that some row falls in are levels.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be used as it is; the message says what to do.
+    UnknownVariableError
+        If an argument names a column that the table does not have.
+
+    Examples
+    --------
+    >>> table = {"smoker": ["yes", "no", "yes"], "age": [31.5, 40.25, 58.0]}
+    >>> data = load(table, discretize="quantile", bins=2)
+    >>> data.levels
+    (('no', 'yes'), ('[31.5, 40.25)', '[40.25, 58]'))
+    >>> data.codes.tolist(), data.bin_edges
+    ([[1, 0, 1], [0, 1, 1]], {'age': (31.5, 40.25, 58.0)})
+    """
+    check_policy(missing)
+    check_bins(discretize, bins)
+    if isinstance(source, str | os.PathLike):
+        source = open_file(Path(os.fspath(source)))
+    if not isinstance(source, CategoricalData):
+        source = open_source(source)
+    drop, only = listed_names(drop), listed_names(only)
+    reading = {"missing": missing, "discretize": discretize, "bins": bins, "drop": drop, "only": only}
+    known = {} if isinstance(source, CategoricalData) else source.ordinal
+    about = column_options(source.names, ordinal, categorical, missing_values, known)
+    if isinstance(source, CategoricalData):
+        is_file = isinstance(source, PackedData) and source.known_digest is not None
+        data = _chosen_variables(_with_options(source, about), chosen(source.names, drop, only))
+        _check_coded(data, missing, "pack" if is_file else "load", discretize is not None or bins is not None)
+        for words in data.warnings if is_file else ():  # of others they were said before
+            warnings.warn(words, DataWarning, stacklevel=2)
+        chose = {"drop": drop, "only": only, **about.arguments(data.names)}
+        before = source.reading or {"missing": "testwise" if data.has_missing else missing}
+        return data.read_by({**before, **{name: value for name, value in chose.items() if value}})
+    names = source.chosen(drop, only)
+    if source.warning:  # before what comes of it
+        warnings.warn(source.warning, DataWarning, stacklevel=2)
+    is_cut = discretize is not None or bins is not None
+    plain = None if is_cut else _plain_matrix(source, names, about)
+    data = plain or _read(source, names, missing, discretize, bins, about)
+    for words in data.warnings[bool(source.warning) :]:
+        warnings.warn(words, DataWarning, stacklevel=2)
+    return data.read_by(reading | about.arguments(names))
+
+
+def _plain_matrix(source: Source, names: tuple[str, ...], about: ColumnOptions) -> CategoricalData | None:
+    """Return a table of whole numbers of one type, for which there is a shorter way; None if it is none."""
+    if source.matrix is None or not about.is_plain:
+        return None
+    encoded = encode_matrix(source.matrix(names))
+    if encoded is None:
+        return None
+    encoded[0].flags.writeable = False  # nobody else has it: no copy is needed
+    orders = tuple(name for name in about.orders if name in names)
+    said = filter(None, [source.warning, too_many_levels(Schema(names, encoded[1], encoded[0].shape[1]))])
+    return CategoricalData(encoded[0], names, encoded[1], {}, source.backend, tuple(said), orders)
+
+
+def _read(
+    source: Source,
+    names: tuple[str, ...],
+    missing: str,
+    discretize: str | None,
+    bins: Bins,
+    about: ColumnOptions,
+) -> PackedData:
+    """Read a table in batches; at once if it must be read as a whole."""
+    edges: dict[str, Edges] = {}
+    if discretize is not None or bins is not None:
+        if source.column is None or missing == "drop":
+            source = source.at_once()
+            columns = list(map(about.column, source.columns(names)))
+            check_finite(columns)
+            columns = apply_policy(columns, missing)
+            edges = edges_of_columns(columns, names, discretize, bins)
+            there = {column.name: column for column in columns}
+            about_it = {"warning": source.warning, "backend": source.backend}
+            source = one_batch(names, lambda some: [there[name] for name in some], **about_it)
+        else:
+            edges = edges_of_columns(map(about.column, _columns(source, names)), names, discretize, bins)
+    reader = Reader(names, missing, edges, about, source.is_whole, threads=n_threads())
+    try:
+        reader.take(source.batches(names, reader.most_rows))
+    except ReadAgainError:
+        return _read(source, names, missing, discretize, bins, about)
+    except NotInBatchesError:
+        return _read(source.at_once(), names, missing, discretize, bins, about)
+    return reader.finish(source.warning, source.backend)
+
+
+def _columns(source: Source, names: Sequence[str]) -> Iterator[Column]:
+    """Yield one column after the other, with all its rows."""
+    if source.column is not None:
+        for name in names:
+            column = source.column(name)
+            check_finite([column])
+            yield column
+
+
+def n_threads() -> int:
+    """Return how many threads read."""
+    import polars as pl
+
+    return pl.thread_pool_size()
+
+
+def _check_coded(data: CategoricalData, missing: str, verb: str, is_cut: bool) -> None:
+    """Refuse what could only be done when a table was packed; one in memory may have been cut before."""
+    if is_cut and verb == "pack":
+        raise RequestError("the table is packed: columns can only be cut when it is packed")
+    if missing in ("drop", "category") and data.has_missing:
+        raise RequestError(
+            f"the table was {verb}ed with its missing values: {verb} it again with missing={missing!r}"
+        )
+
+
+def _chosen_variables(data: CategoricalData, kept: list[int]) -> CategoricalData:
+    if len(kept) == data.n_variables:
+        return data
+    check_shape(data.n_rows, tuple(data.names[i] for i in kept))
+    return data.variables(kept)
+
+
+def _with_options(data: CategoricalData, about: ColumnOptions) -> CategoricalData:
+    """Return a table that is coded already with other orders of its levels."""
+    if not about.is_plain:
+        raise RequestError("the table is coded: say what is missing, and in which order, when it is loaded")
+    for name in about.orders:
+        check_order(name, data.levels[data.index(name)], name in data.ordinal)
+    ordinal = [name for name in (*data.ordinal, *about.orders) if name not in about.categorical]
+    if set(ordinal) == set(data.ordinal):
+        return data
+    if isinstance(data, PackedData):
+        known = (data.names, data.levels, data.bin_edges, data.backend, data.warnings)
+        return PackedData(data.bits, *known, ordinal=ordinal, reading=data.reading)
+    return replace(data, ordinal=tuple(ordinal))
+
+
+def rows_at_once(n_columns: int) -> int:
+    """Return how many rows a batch has that is read with all columns at once.
+
+    Examples
+    --------
+    >>> rows_at_once(2), rows_at_once(100), rows_at_once(100_000)
+    (262144, 167744, 1024)
+    """
+    return max(LEAST, min(MOST, WHOLE // max(n_columns, 1))) // 64 * 64
+
+
+def columns_at_once(names: Sequence[str], n_rows: int, threads: int) -> list[Sequence[str]]:
+    """Return the columns of a batch in groups of about equal size, each for a thread to read and pack.
+
+    Examples
+    --------
+    >>> columns_at_once("abcde", 1 << 20, threads=2), columns_at_once("abcde", 100, threads=2)
+    (['abc', 'de'], ['abcde'])
+    """
+    cells = len(names) * n_rows
+    n_groups = threads * max(1, -(-cells // (threads * CELLS))) if cells >= WORTH else 1
+    size = max(1, -(-len(names) // n_groups))
+    return [names[k : k + size] for k in range(0, len(names), size)]
+
+
+@dataclass
+class Seen:
+    """What was found in some columns of a batch."""
+
+    where: str
+    is_last: bool  #: of the batch
+    kinds: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, Labels] = field(default_factory=dict)
+    ordinal: set[str] = field(default_factory=set)
+    continuous: list[Column] = field(default_factory=list)
+    absent: dict[str, int] = field(default_factory=dict)  #: missing values; only if a column is continuous
+    packed: Part | DataError | None = None  #: or why there is none
+
+
+@dataclass
+class Reader:
+    """What is known of a table while it passes."""
+
+    names: tuple[str, ...]
+    missing: str
+    edges: dict[str, Edges]
+    about: ColumnOptions = field(default_factory=ColumnOptions)
+    is_whole: bool = False  #: whether there is one batch
+    parts: list[Part] = field(default_factory=list)
+    kinds: dict[str, tuple[str, str]] = field(default_factory=dict)  #: of each column, and where it was seen
+    declared: dict[str, Labels] = field(default_factory=dict)
+    ordinal: set[str] = field(default_factory=set)
+    known: Any = 0  #: values of each column, before rows are dropped
+    n_rows: int = 0  #: before rows are dropped
+    threads: int = 1
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows a batch should have at most."""
+        return rows_at_once(len(self.names)) if self.missing == "drop" else MOST
+
+    def take(self, batches: Iterable[Batch]) -> None:
+        """Pack batches, some columns at a time: threads run ahead, and parts come in order."""
+        found: list[Seen] = []
+        groups = self._groups(batches)
+        for seen in in_order(
+            lambda _, group: self._pack(*group), groups, self.threads, ahead=self.threads + 1
+        ):
+            for name, kind in seen.kinds.items():
+                self.check_kind(name, kind, seen.where)
+            if isinstance(seen.packed, DataError):
+                raise seen.packed
+            for name, levels in seen.declared.items():
+                self.declare(name, levels, seen.where)
+            self.ordinal |= seen.ordinal
+            found.append(seen)
+            if seen.is_last:
+                self._refuse_continuous(found)
+                parts = [one.packed for one in found if isinstance(one.packed, Part)]
+                self.parts += [beside(parts)] if parts[0].n_rows else []
+                found = []
+
+    def _groups(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Sequence[str], bool]]:
+        """Yield the columns of batches in groups, and whether it is the last one of a batch."""
+        for batch in batches:
+            self.n_rows += batch.n_rows
+            kept = self._complete_rows(batch) if self.missing == "drop" else batch
+            *others, last = columns_at_once(self.names, kept.n_rows, self.threads)
+            yield from ((kept, names, False) for names in others)
+            yield kept, last, True
+
+    def _pack(self, batch: Batch, names: Sequence[str], is_last: bool) -> Seen:
+        """Pack some columns of a batch."""
+        seen = Seen(batch.where, is_last)
+        read = batch.read(names)
+        seen.kinds = {column.name: column.kind for column in read}
+        try:
+            columns = [self._column(column) for column in read]
+            coded = [column for column in columns if isinstance(column, Coded)]
+            seen.declared = {column.name: column.levels for column in coded if column.declared}
+            seen.ordinal = {column.name for column in coded if column.ordinal}
+            packed = list(map(pack_column, columns))
+            seen.continuous = [c for c, done in zip(columns, packed, strict=True) if done is None]
+            if seen.continuous:
+                masks = {column.name: column.missing for column in columns}
+                seen.absent = {name: int(mask.sum()) for name, mask in masks.items() if mask is not None}
+            seen.packed = part_of([done for done in packed if done is not None], batch.n_rows)
+        except DataError as error:  # first what is said of columns of several kinds
+            seen.packed = error
+        return seen
+
+    def _refuse_continuous(self, found: Sequence[Seen]) -> None:
+        """Refuse a batch with numbers that are not whole; say all that is wrong at once."""
+        columns = [column for one in found for column in one.continuous]
+        if not columns:
+            return
+        words = about_continuous(columns, "" if self.is_whole else found[0].where)
+        if self.is_whole and not self.edges:
+            absent = {name: count for one in found for name, count in one.absent.items()}
+            try:
+                check_counts(absent, self.n_rows, self.missing)
+            except DataError as error:
+                raise ContinuousError(f"{error}; {words}", ADVICE) from None
+        raise ContinuousError(words, ADVICE)
+
+    def _column(self, column: Column) -> Column:
+        """Return a column with its options, in bins if it is to be cut."""
+        column = self.about.column(column)
+        edges = self.edges.get(column.name)
+        return cut(column, edges) if edges is not None and isinstance(column, Numeric) else column
+
+    def check_kind(self, name: str, kind: str, where: str) -> None:
+        """Refuse a column that is of another kind than it was before."""
+        before, there = self.kinds.setdefault(name, (kind, where))
+        if not before:
+            self.kinds[name] = kind, where
+        elif kind and kind != before:
+            raise DataError(
+                f"column {name!r} holds {kind} in {where}, and {before} in {there}: make them alike, "
+                "or drop it"
+            )
+
+    def declare(self, name: str, levels: Labels, where: str) -> None:
+        """Take the declared levels of a column; refuse others than those that were declared before."""
+        before = self.declared.setdefault(name, levels)
+        if before == levels:
+            return
+        if self.about.orders.get(name) is None:
+            odd = [level for level in (*before, *levels) if (level in before) != (level in levels)]
+            raise DataError(
+                f"column {name!r} declares other categories in {where} than in {self.kinds[name][1]} "
+                f"({listing(odd) or 'in another order'}): declare the same ones in the same order, or drop it"
+            )
+        pairs = zip(before, levels, strict=True)  # an order holds text for levels that a batch does not have
+        self.declared[name] = tuple(new if isinstance(old, str) else old for old, new in pairs)
+
+    def _complete_rows(self, batch: Batch) -> Batch:
+        """Return the rows without a missing value; infinities count even where a row is left out."""
+        columns = list(map(self.about.with_missing, batch.read(self.names)))
+        for column in columns:
+            self.check_kind(column.name, column.kind, batch.where)
+        check_finite(columns)
+        masks = [column.missing for column in columns]
+        absent = np.array([0 if mask is None else int(mask.sum()) for mask in masks], np.int64)
+        self.known = self.known + (batch.n_rows - absent)
+        some = [mask for mask in masks if mask is not None]
+        if not some:
+            there = {column.name: column for column in columns}
+            return Batch(batch.where, batch.n_rows, lambda names: [there[name] for name in names])
+        keep = ~np.logical_or.reduce(some)
+        kept = {column.name: column.rows(keep) for column in columns}
+        return Batch(batch.where, int(keep.sum()), lambda names: [kept[name] for name in names])
+
+    def plan(self) -> Plan:
+        """Return what all parts have in common, now that all rows have passed."""
+        n_rows, absent = counted(self.parts)
+        check_shape(self.n_rows, self.names)
+        if self.missing == "drop":
+            counts = self.n_rows - self.known
+            check_counts(_some(self.names, counts), self.n_rows, self.missing)
+            if not n_rows:
+                raise no_row_left()
+        check_counts(_some(self.names, absent), n_rows, self.missing)
+        extra = [self.missing == "category" and bool(count) for count in absent.tolist()]
+        labels = [self._labels(j) for j in range(len(self.names))]
+        plan = Plan(self.names, tuple(labels), tuple(extra))
+        found = dict(zip(self.names, plan.levels, strict=True))
+        orders = [name for name in self.names if name in self.ordinal]
+        for name in orders:  # words whose order nobody knows are refused
+            words = tuple(label for label in found[name] if label is not None)
+            check_order(name, words, name in self.declared)
+        kept = tuple(name for name in orders if None not in found[name])
+        return replace(plan, ordinal=kept, lost=lost_orders(orders, found))
+
+    def finish(self, warning: str, backend: str | None = None) -> PackedData:
+        """Put the parts together."""
+        plan = self.plan()
+        bits, levels, extra = plan.put_together(self.parts, self.threads), plan.levels, plan.extra
+        edges = {name: edges for name, edges in self.edges.items() if name in self.names}
+        data = PackedData(bits, self.names, levels, edges)
+        odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else "", plan.lost]
+        words = tuple(filter(None, [warning, *odd]))
+        return PackedData(bits, self.names, levels, edges, backend, words, ordinal=plan.ordinal)
+
+    def _labels(self, column: int) -> Labels:
+        """Return the levels of a column, in order."""
+        name = self.names[column]
+        if name in self.declared:
+            return self.declared[name]
+        if self.is_whole and self.parts:
+            return self.parts[0].labels[column]
+        seen = {key_of(label): label for part in self.parts for label in part.labels[column]}
+        if name in self.edges:
+            return tuple(label for label in interval_labels(self.edges[name]) if label in seen)
+        return tuple(sorted(seen.values(), key=_sort_key))
+
+
+def _sort_key(label: Hashable) -> tuple[str, Any]:
+    return "number" if type(label) in (int, float) else type(label).__name__, label
+
+
+def _some(names: Sequence[str], counts: Any) -> dict[str, int]:
+    """Return the counts that are not 0, by name."""
+    return {name: int(count) for name, count in zip(names, counts, strict=True) if count}
+
+
+# Pieces of a table, each read wherever there is place; what was seen in all of them says what labels mean
+
+
+def read_piece(piece: Piece, names: tuple[str, ...], missing: str, about: ColumnOptions) -> Reader:
+    """Read a piece, and pack it by the labels of its own rows."""
+    known = {name: order for name, order in piece.where[0][0].orders.items() if name not in about.categorical}
+    reader = Reader(names, missing, {}, replace(about, orders={**known, **about.orders}))
+    try:
+        reader.take(piece.batches(reader.most_rows))
+    except NotInBatchesError:
+        raise DataError(
+            f"{str(piece.where[0][0].path)!r} has a column of a type that must be read as a whole, such as "
+            "decimals: make it whole numbers or text, drop it, or use the engine 'memory'"
+        ) from None
+    except ContinuousError as error:  # its parts do not travel
+        raise DataError(str(error)) from None
+    return reader
+
+
+def without_rows(reader: Reader) -> Reader:
+    """Return what was seen of a piece: labels and how many values there are, but no rows."""
+    n_columns = len(reader.names)
+    labels = [
+        tuple(dict.fromkeys(label for part in reader.parts for label in part.labels[j]))
+        for j in range(n_columns)
+    ]
+    known = np.array([part.known for part in reader.parts], np.int64).reshape(-1, n_columns).sum(axis=0)
+    n_rows = sum(part.n_rows for part in reader.parts)
+    return replace(reader, parts=[Part(n_rows, labels, np.empty((0, 0), np.uint64), known=known.tolist())])
+
+
+def plan_of(seen: Sequence[Reader]) -> Plan:
+    """Return what all pieces have in common; refuse columns that differ between them, as one reader would."""
+    whole = Reader(seen[0].names, seen[0].missing, {}, seen[0].about)
+    for one in seen:
+        for name, (kind, where) in one.kinds.items():
+            whole.check_kind(name, kind, where)
+        whole.parts += one.parts
+        for name, levels in one.declared.items():
+            whole.declare(name, levels, one.kinds[name][1])
+        whole.ordinal |= one.ordinal
+        whole.known = whole.known + one.known
+        whole.n_rows += one.n_rows
+    return whole.plan()
+
+
+def settled(reader: Reader, plan: Plan) -> PackedData:
+    """Return the rows of a piece by the labels of all."""
+    for name, meant, labels in zip(
+        plan.names, plan.labels, without_rows(reader).parts[0].labels, strict=True
+    ):
+        if not set(labels) <= set(meant):
+            where = reader.kinds[name][1]
+            raise DataError(f"{where!r} has changed while it was in use: column {name!r} has new values")
+    return PackedData(plan.put_together(reader.parts), plan.names, plan.levels)

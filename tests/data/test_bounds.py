@@ -1,0 +1,56 @@
+"""What is read at once has a size: that of what comes out of a file, not that of the file."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ibmap.data import load, text
+from ibmap.data.text import text_blocks
+from ibmap.errors import DataError
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a file without an end")
+def test_text_without_line_ends_is_not_read_for_ever(monkeypatch):
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "1000000")
+    with pytest.raises(DataError, match="has no line end in 1,000,000 bytes"):
+        next(text_blocks(Path("/dev/zero")))
+
+
+def test_every_byte_of_a_line_is_looked_at_once(monkeypatch, tmp_path):
+    """Blocks without an end of a line are added up, and not looked at again."""
+    looked_at = []
+
+    def end_of_lines(raw, quotes, really=text._end_of_lines):
+        looked_at.append(len(raw))
+        return really(raw, quotes)
+
+    monkeypatch.setattr(text, "BLOCK", 1000)
+    monkeypatch.setattr(text, "_end_of_lines", end_of_lines)
+    content = b"x" * 100_000 + b'\n"' + b"y\n" * 5000 + b'"\nz'
+    (tmp_path / "t.csv").write_bytes(content)
+    blocks = list(text_blocks(tmp_path / "t.csv"))
+    assert b"".join(blocks) == content
+    assert [len(block) for block in blocks] == [100_001, 10_003, 1]
+    assert sum(looked_at) == len(content)
+
+
+def test_a_workbook_is_as_large_as_what_comes_out_of_it(monkeypatch, tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b" " * 3_000_000)
+    assert (tmp_path / "t.xlsx").stat().st_size < 10_000
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "1000000")
+    with pytest.raises(DataError, match="holds more than 1,000,000 bytes"):
+        load(tmp_path / "t.xlsx")
+
+
+def test_a_parquet_file_is_as_large_as_what_comes_out_of_it(monkeypatch, tmp_path):
+    columns = {"a": np.zeros(200_000), "b": np.arange(200_000) % 2, "price": [1] * 200_000}
+    pl.DataFrame(columns).cast({"price": pl.Decimal(10, 2)}).write_parquet(tmp_path / "t.parquet")
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "3000000")
+    assert (tmp_path / "t.parquet").stat().st_size < 500_000
+    with pytest.raises(DataError, match="holds more than 3,000,000 bytes"):
+        load(tmp_path / "t.parquet")
+    assert load(tmp_path / "t.parquet", drop=["price"]).n_rows == 200_000  # in batches
