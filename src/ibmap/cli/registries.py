@@ -13,7 +13,7 @@ REGISTRIES = {
     "scores": "ibmap.scores.registry:SCORES",
     "searches": "ibmap.search.registry:SEARCHES",
     "discretizations": "ibmap.data.discretize:METHODS",
-    "directed_scores": "ibmap.scores.directed:DIRECTED_SCORES",
+    "directed_scores": "ibmap.engines.model:DIRECTED",
     "formats": "ibmap.exchange.formats:FORMATS",
     "layouts": "ibmap.drawing.layouts:LAYOUTS",
     "fits": "ibmap.model.fitting:METHODS",

@@ -7,7 +7,7 @@ import numpy as np
 from ibmap._types import Floats
 
 VAGUE = 0.02  #: precision of intercepts
-DIRECTED = ("bic", "bdeu")  #: scores of families, a variable with its parents in a directed graph
+DIRECTED = ("bic", "bdeu")  #: scores of directed graphs: Bayesian information criterion, marginal likelihood
 MOST_LEVELS = 100  #: of a variable that there are conditionals of; one with more has no edges
 
 

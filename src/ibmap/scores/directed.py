@@ -13,8 +13,6 @@ from ibmap.engines.rows import ManyVariables, Rows
 from ibmap.errors import RequestError
 from ibmap.scores.families import log_prior_odds
 
-DIRECTED_SCORES = DIRECTED  #: the Bayesian information criterion; the marginal likelihood
-
 
 class DirectedScore:
     """A score of families, bound to an engine: s_x(P), a sum over the observed configurations of the parents.
@@ -89,14 +87,14 @@ def arc_odds(n: int, expected_neighbours: object, prior: ArrayLike | None = None
 def directed_score(
     name: object, engine: Engine, equivalent_sample_size: float = 1.0, log_odds: Floats | None = None
 ) -> DirectedScore:
-    """Return a score by its name in ``DIRECTED_SCORES``, bound to an engine.
+    """Return a score by its name, "bic" or "bdeu", bound to an engine.
 
     ``log_odds`` are the log prior odds of arcs; without them no arc is likelier than none.
     """
     size = equivalent_sample_size
     if isinstance(size, bool) or not isinstance(size, int | float | np.number) or not 0 < size < np.inf:
         raise RequestError(f"equivalent_sample_size must be a positive number, not {size!r}")
-    if name not in DIRECTED_SCORES:
+    if name not in DIRECTED:
         raise RequestError(f"score must be 'bic' or 'bdeu', not {name!r}")
     if name == "bic" and size != 1.0:
         raise RequestError("equivalent_sample_size belongs to the score 'bdeu': 'bic' has none")
