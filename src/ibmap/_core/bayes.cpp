@@ -548,21 +548,23 @@ int BayesRows::merge_without(int j) {
             if (i != j && code(k)[i] != code(l)[i]) return false;
         return true;
     };
-    const std::size_t n_slots = std::bit_ceil(std::size_t(2 * slices.n + 2));
-    slots_.assign(n_slots, -1), head_.clear(), head_hash_.clear(), tail_.clear(), after_.assign(std::size_t(slices.n), -1);
+    const std::size_t n_slots = std::bit_ceil(std::size_t(2 * slices.n + 2)), n = std::size_t(slices.n);
+    slots_.assign(n_slots, -1), after_.assign(n, -1), head_.resize(n), head_hash_.resize(n), tail_.resize(n);
+    int n_heads = 0;
     for (int k = 0; k < slices.n; ++k) {
         std::uint64_t rest = hash_[k] - factor_[j] * std::uint64_t(code(k)[j] + 1);
         rest = (rest ^ rest >> 29) * 0xBF58476D1CE4E5B9ull;
         std::size_t at = (rest >> 20) & (n_slots - 1);
         while (slots_[at] >= 0 && !(head_hash_[slots_[at]] == rest && agree(k, head_[slots_[at]]))) at = (at + 1) & (n_slots - 1);
         if (slots_[at] < 0) {
-            slots_[at] = int(head_.size()), head_.push_back(k), head_hash_.push_back(rest), tail_.push_back(k);
+            slots_[at] = n_heads, head_[n_heads] = k, head_hash_[n_heads] = rest, tail_[n_heads++] = k;
         } else {
             int& last = tail_[slots_[at]];
             after_[last] = k, last = k;
         }
     }
-    return int(head_.size());
+    head_.resize(std::size_t(n_heads));
+    return n_heads;
 }
 
 void BayesRows::begin_members() {
@@ -623,19 +625,20 @@ std::span<const double> BayesRows::members() {
     return inside_;
 }
 
-std::int64_t BayesRows::first_independent_member(std::span<const double> thresholds) {
+std::int64_t BayesRows::first_independent_member(double margin) {
     begin_members();
     for (std::size_t j = 0; j < given_.size(); ++j)
-        if (Posterior(member(int(j))).independent > thresholds[j]) return std::int64_t(j);
+        if (is_independent(int(given_[j]), member(int(j)), margin)) return std::int64_t(j);
     return -1;
 }
 
-std::int64_t BayesRows::first_dependent(std::span<const std::int64_t> ys, std::span<const double> thresholds) {
+std::int64_t BayesRows::first_dependent(std::span<const std::int64_t> ys, double margin) {
     const bool many = 8 * ys.size() > std::size_t(model_.n);
     std::span<const double> t;
     for (std::size_t i = 0; i < ys.size(); ++i) {
         if (many && i == 4 + std::size_t(model_.n) / ONE_BY_ONE) t = everyone();
-        if (!(Posterior(t.empty() ? log_odds(int(ys[i])) : t[std::size_t(ys[i])]).independent > thresholds[i])) return std::int64_t(i);
+        const auto y = int(ys[i]);
+        if (!is_independent(y, t.empty() ? log_odds(y) : t[std::size_t(y)], margin)) return std::int64_t(i);
     }
     return -1;
 }
