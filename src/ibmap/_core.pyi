@@ -246,11 +246,11 @@ class Bayes:
     def first_independent(self, table: Table, x: int, y: int, subsets: Ints, threshold: float) -> int:
         """The first row of subsets given which log Pr(independent) exceeds the threshold; -1 if none."""
 
-    def first_dependent(self, table: Table, x: int, ys: Ints, given: Ints, thresholds: Floats) -> int:
-        """The first of ys whose log Pr(independent) does not exceed its threshold; -1 if none."""
+    def first_dependent(self, table: Table, x: int, ys: Ints, given: Ints, margin: float) -> int:
+        """The first of ys whose log Pr(independent) is not above the log prior and a margin; -1 if none."""
 
-    def first_independent_member(self, table: Table, x: int, members: Ints, thresholds: Floats) -> int:
-        """The first member whose log Pr(independent), given the others, exceeds its threshold; -1 if none."""
+    def first_independent_member(self, table: Table, x: int, members: Ints, margin: float) -> int:
+        """The first member whose log Pr(independent), given the others, is above that; -1 if none."""
 
     def posteriors_of_cells(
         self, x: Ints, y: Ints, start: Ints, cells: Ints, log_slices: Floats | None

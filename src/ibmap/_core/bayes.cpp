@@ -590,21 +590,22 @@ std::span<const double> BayesRows::members() {
     return inside_;
 }
 
-std::int64_t BayesRows::first_independent_member(std::span<const double> thresholds) {
+std::int64_t BayesRows::first_independent_member(double margin) {
     std::int64_t found = -1;
     for_each_member([&](int j, double t) {
-        if (Posterior(t).independent > thresholds[j]) found = j;
+        if (is_independent(int(given_[j]), t, margin)) found = j;
         return found < 0;
     });
     return found;
 }
 
-std::int64_t BayesRows::first_dependent(std::span<const std::int64_t> ys, std::span<const double> thresholds) {
+std::int64_t BayesRows::first_dependent(std::span<const std::int64_t> ys, double margin) {
     const bool many = 8 * ys.size() > std::size_t(model_.n);
     std::span<const double> t;
     for (std::size_t i = 0; i < ys.size(); ++i) {
         if (many && i == 4 + std::size_t(model_.n) / ONE_BY_ONE) t = everyone();
-        if (!(Posterior(t.empty() ? log_odds(int(ys[i])) : t[std::size_t(ys[i])]).independent > thresholds[i])) return std::int64_t(i);
+        const auto y = int(ys[i]);
+        if (!is_independent(y, t.empty() ? log_odds(y) : t[std::size_t(y)], margin)) return std::int64_t(i);
     }
     return -1;
 }

@@ -108,9 +108,9 @@ class BayesRows {
     std::span<const double> members();   // t of every given variable, given the others
 
     // The first of some ys that is dependent, or the first given variable that is independent given the others; -1 if there is none.
-    // Independent is who has a log posterior of it above a threshold.
-    std::int64_t first_dependent(std::span<const std::int64_t> ys, std::span<const double> thresholds);
-    std::int64_t first_independent_member(std::span<const double> thresholds);
+    // Independent is who has a log posterior of it above the log prior and a margin.
+    std::int64_t first_dependent(std::span<const std::int64_t> ys, double margin);
+    std::int64_t first_independent_member(double margin);
 
     // The row of the IB-score: t of all ys, of given ones given the others; those above the floor, given, or asked for are listed. Its
     // value is Σ σ, the log posterior of what x asserts if the given variables are its blanket.
@@ -172,6 +172,7 @@ class BayesRows {
     void put(std::size_t b, std::int64_t n_single);
     void put_one(int y, double t);
     std::span<const double> everyone(bool with_sigma);
+    bool is_independent(int y, double t, double margin) const { return Posterior(t).independent > model_.log_prior(x_, y) + margin; }
     template <class Each>
     void for_each_member(Each each);
 };

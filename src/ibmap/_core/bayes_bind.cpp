@@ -95,24 +95,24 @@ class Bayes {
         return found;
     }
 
-    std::int64_t first_dependent(const Table& table, std::int64_t x, Ints ys, Ints given, Vector<const double> thresholds) {
-        check_question(table, x, given, ys.shape(0), thresholds), check_variables(ys, model_.n, "y");
+    std::int64_t first_dependent(const Table& table, std::int64_t x, Ints ys, Ints given, double margin) {
+        check_question(table, x, given), check_variables(ys, model_.n, "y");
         std::int64_t found = -1;
         nb::gil_scoped_release unlocked;
         with_rows(table, 1, [&](auto& rows) {
             rows[0]->ask(int(x), span_of(given), false);
-            found = rows[0]->first_dependent(span_of(ys), span_of(thresholds));
+            found = rows[0]->first_dependent(span_of(ys), margin);
         });
         return found;
     }
 
-    std::int64_t first_independent_member(const Table& table, std::int64_t x, Ints members, Vector<const double> thresholds) {
-        check_question(table, x, members, members.shape(0), thresholds);
+    std::int64_t first_independent_member(const Table& table, std::int64_t x, Ints members, double margin) {
+        check_question(table, x, members);
         std::int64_t found = -1;
         nb::gil_scoped_release unlocked;
         with_rows(table, 1, [&](auto& rows) {
             rows[0]->ask(int(x), span_of(members));
-            found = rows[0]->first_independent_member(span_of(thresholds));
+            found = rows[0]->first_independent_member(margin);
         });
         return found;
     }
@@ -172,12 +172,11 @@ class Bayes {
         if (table.levels != model_.levels || table.n_rows != model_.n_rows) throw std::invalid_argument("the table is another one");
     }
 
-    void check_question(const Table& table, std::int64_t x, const Ints& given, std::size_t n_answers, const Vector<const double>& thresholds) const {
+    void check_question(const Table& table, std::int64_t x, const Ints& given) const {
         check(table), check_variables(given, model_.n, "a given variable");
         if (x < 0 || x >= model_.n) throw std::invalid_argument("x is not a variable");
         for (std::int64_t z : span_of(given))
             if (z == x) throw std::invalid_argument("x is not given");
-        if (thresholds.shape(0) != n_answers) throw std::invalid_argument("one threshold for every variable");
     }
 
     // Call work with workspaces for some threads; those of another table are left to the next who asks about that.
@@ -214,8 +213,8 @@ void bind_bayes(nb::module_& module) {
         .def("posteriors", &Bayes::posteriors, nb::arg("table"), nb::arg("x"), nb::arg("y_start"), nb::arg("y"), nb::arg("given_start"),
              nb::arg("given"), nb::arg("n_threads") = 1)
         .def("first_independent", &Bayes::first_independent, nb::arg("table"), nb::arg("x"), nb::arg("y"), nb::arg("subsets"), nb::arg("threshold"))
-        .def("first_dependent", &Bayes::first_dependent, nb::arg("table"), nb::arg("x"), nb::arg("ys"), nb::arg("given"), nb::arg("thresholds"))
-        .def("first_independent_member", &Bayes::first_independent_member, nb::arg("table"), nb::arg("x"), nb::arg("members"), nb::arg("thresholds"))
+        .def("first_dependent", &Bayes::first_dependent, nb::arg("table"), nb::arg("x"), nb::arg("ys"), nb::arg("given"), nb::arg("margin"))
+        .def("first_independent_member", &Bayes::first_independent_member, nb::arg("table"), nb::arg("x"), nb::arg("members"), nb::arg("margin"))
         .def("posteriors_of_cells", &Bayes::posteriors_of_cells, nb::arg("x"), nb::arg("y"), nb::arg("start"), nb::arg("cells"),
              nb::arg("log_slices").none())
         .def("rows", &Bayes::rows, nb::arg("table"), nb::arg("xs"), nb::arg("start"), nb::arg("members"), nb::arg("floor"), nb::arg("also_start"),

@@ -169,13 +169,23 @@ std::span<const double> Climb::credibilities(int x) {
 void Climb::all_lowest() {
     const auto width = std::size_t(n);
     std::fill(lowest_.begin(), lowest_.end(), NEVER);
+    std::vector<double> back(TILE * TILE);  // σ_ji of a tile
     for (int i0 = 0; i0 < n; i0 += TILE)
-        for (int j0 = i0; j0 < n; j0 += TILE)
-            for (int i = i0; i < std::min(i0 + TILE, n); ++i)
-                for (int j = std::max(i + 1, j0); j < std::min(j0 + TILE, n); ++j) {
-                    const double pair = matrix_[std::size_t(i) * width + std::size_t(j)] + matrix_[std::size_t(j) * width + std::size_t(i)];
-                    lowest_[i] = std::min(lowest_[i], pair), lowest_[j] = std::min(lowest_[j], pair);
+        for (int j0 = i0; j0 < n; j0 += TILE) {
+            const int i1 = std::min(i0 + TILE, n), j1 = std::min(j0 + TILE, n);
+            for (int j = j0; j < j1; ++j)
+                for (int i = i0; i < i1; ++i) back[std::size_t((i - i0) * TILE + j - j0)] = matrix_[std::size_t(j) * width + std::size_t(i)];
+            for (int i = i0; i < i1; ++i) {
+                const double *row = matrix_.get() + std::size_t(i) * width, *other = back.data() + (i - i0) * TILE;
+                double least = lowest_[i], *of_j = lowest_.data();
+#pragma omp simd reduction(min : least)
+                for (int j = std::max(i + 1, j0); j < j1; ++j) {
+                    const double pair = row[j] + other[j - j0];
+                    of_j[j] = pair < of_j[j] ? pair : of_j[j], least = pair < least ? pair : least;
                 }
+                lowest_[i] = least;
+            }
+        }
     for (int x : dirty_) is_dirty_[x] = 0;
     dirty_.clear();
     for (int x = 0; x < n; ++x)  // pairs that may not be flipped have been looked at, too
@@ -190,7 +200,9 @@ double Climb::limit() {
     }
     dirty_.clear();
     double least = NEVER;
-    for (double pair : lowest_) least = std::min(least, pair);
+    const double* lowest = lowest_.data();
+#pragma omp simd reduction(min : least)
+    for (int x = 0; x < n; ++x) least = lowest[x] < least ? lowest[x] : least;
     return least + TIE * std::max(1.0, std::abs(least));
 }
 

@@ -108,7 +108,7 @@ class BoundBayesianTest(BoundTableTest):
         self.test, self.engine = test, engine
         self.levels = engine.schema.cardinalities
         self.log_prior = log_prior_of(test.prior, len(self.levels))
-        self.ties_are_independent = test.ties == "independent"
+        self.margin = -TIE if test.ties == "independent" else TIE  #: above the log prior of independence
         self.core = Bayes(
             np.array(self.levels, np.int64),
             engine.schema.n_rows,
@@ -131,7 +131,7 @@ class BoundBayesianTest(BoundTableTest):
         """Return what log Pr(x ⊥ y) must exceed for x and y to count as independent."""
         log_prior = self.log_prior
         at_prior = np.full(ys.size, log_prior[0, 0]) if len(log_prior) == 1 else log_prior[x, ys]
-        return at_prior + (-TIE if self.ties_are_independent else TIE)
+        return at_prior + self.margin
 
     def _answers(self, x: int | Ints, ys: Ints, yes: Floats, no: Floats) -> Answers:
         return Answers(yes > self.log_threshold(x, ys), no - yes, yes, no)
@@ -170,13 +170,12 @@ class CompiledBayesianTest(BoundBayesianTest):
 
     def first_dependent(self, x: int, ys: Ints, given: Ints) -> int | None:
         """Return the position of the first y that is dependent on x; None if there is none."""
-        found = self.core.first_dependent(self.engine.table, x, ys, given, self.log_threshold(x, ys))
+        found = self.core.first_dependent(self.engine.table, x, ys, given, self.margin)
         return found if found >= 0 else None
 
     def first_independent(self, x: int, members: Ints) -> int | None:
         """Return the position of the first member that is independent given the others; None if none is."""
-        thresholds = self.log_threshold(x, members)
-        found = self.core.first_independent_member(self.engine.table, x, members, thresholds)
+        found = self.core.first_independent_member(self.engine.table, x, members, self.margin)
         return found if found >= 0 else None
 
 
