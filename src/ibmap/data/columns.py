@@ -70,18 +70,18 @@ class Coded:
     def rows(self, keep: Mask) -> "Coded":
         """Return the column with the rows of ``keep`` only, and without levels that are gone."""
         kept = replace(self, codes=self.codes[keep])
-        return kept if self.declared else observed(kept)
+        return kept if self.declared else drop_unused_levels(kept)
 
 
 Column: TypeAlias = Numeric | Coded
 
 
-def observed(column: Coded) -> Coded:
+def drop_unused_levels(column: Coded) -> Coded:
     """Return the column without the levels that no row has.
 
     Examples
     --------
-    >>> column = observed(Coded("x", np.array([2, 0, -1]), ("a", "b", "c")))
+    >>> column = drop_unused_levels(Coded("x", np.array([2, 0, -1]), ("a", "b", "c")))
     >>> column.codes.tolist(), column.levels
     ([1, 0, -1], ('a', 'c'))
     """
@@ -119,7 +119,7 @@ def column_of(name: str, values: NDArray[Any], missing: Mask | None = None) -> C
         return Numeric(name, values, absent if absent.any() else None)
     if kind == "b":
         codes = np.where(False if missing is None else missing, -1, values.astype(np.int64))
-        return observed(Coded(name, codes, (False, True)))
+        return drop_unused_levels(Coded(name, codes, (False, True)))
     if kind in "USTO":
         return _column_of_objects(name, values, missing)
     raise wrong_type(name, str(values.dtype))
@@ -151,10 +151,10 @@ def encode_numbers(column: Numeric) -> Coded:
     else:
         distinct, codes = np.unique(present, return_inverse=True)
         levels = tuple(map(int, distinct.tolist()))
-    return Coded(column.name, scattered(codes, column.missing), levels)
+    return Coded(column.name, scatter(codes, column.missing), levels)
 
 
-def scattered(codes: NDArray[Any], missing: Mask | None) -> NDArray[Any]:
+def scatter(codes: NDArray[Any], missing: Mask | None) -> NDArray[Any]:
     """Return the codes of all rows, -1 where a value is missing; ``codes`` are those of the others."""
     if missing is None:
         return codes
