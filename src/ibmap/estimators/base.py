@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import MethodType
@@ -70,7 +71,8 @@ def with_weights(X: Any, weights: Any) -> Any:
         X = open_frame(Path(X)).frame
     if isinstance(X, CategoricalData):
         times = times_of(weights, X.n_rows, "sample_weight").times
-        return X.rows(np.repeat(np.arange(X.n_rows), times))
+        rows = X.rows(np.repeat(np.arange(X.n_rows), times))
+        return replace(rows, warnings=X.warnings, reading=X.reading)
     return repeat_rows(X, times_of(weights, n_rows_of(X), "sample_weight").times)
 
 
