@@ -109,10 +109,7 @@ def column_of(name: str, values: NDArray[Any], missing: Mask | None = None) -> C
     if kind in "iu":
         return Numeric(name, values, missing)
     if kind == "f" and values.dtype not in (np.float32, np.float64):
-        floats = values.astype(np.float64)
-        if not (floats == values).all() and np.isfinite(values).all():
-            return _column_of_objects(name, values, missing)
-        values = floats
+        return _column_of_long_floats(name, values, missing)
     if kind == "f":
         absent = np.isnan(values)
         absent = absent if missing is None else absent | missing
@@ -123,6 +120,21 @@ def column_of(name: str, values: NDArray[Any], missing: Mask | None = None) -> C
     if kind in "USTO":
         return _column_of_objects(name, values, missing)
     raise wrong_type(name, str(values.dtype))
+
+
+def _column_of_long_floats(name: str, values: NDArray[Any], missing: Mask | None) -> Column:
+    """Return floats of another width as usual ones, or as whole numbers where those would be others."""
+    floats, absent = values.astype(np.float64), np.isnan(values)
+    known = values[~absent]
+    if (
+        (floats[~absent] != known).any()
+        and (np.abs(known) < 2.0**62).all()
+        and (known == np.floor(known)).all()
+    ):
+        whole = np.where(absent, 0, values).astype(np.int64)
+        mask = absent if missing is None else absent | missing
+        return Numeric(name, whole, mask if mask.any() else None)
+    return column_of(name, floats, missing)
 
 
 def _column_of_objects(name: str, values: NDArray[Any], missing: Mask | None) -> Column:
