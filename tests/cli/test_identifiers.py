@@ -89,3 +89,17 @@ def test_a_column_that_cannot_be_read_does_no_harm(ibmap, frame, tmp_path):
     ran = ibmap("learn", by_folder(dated, tmp_path), "--drop", "n,when", "--json")
     assert json.loads(ran.out)["variables"] == ["a", "b"]
     assert "'when' holds values of type Date" in ibmap("learn", tmp_path / "parts").err
+
+
+@pytest.mark.parametrize("late", ["late", " 1"])
+def test_what_cannot_be_read_in_blocks_is_read_again(ibmap, frame, tmp_path, monkeypatch, late):
+    monkeypatch.setattr(text, "LARGE", 0)
+    monkeypatch.setattr(text, "BLOCK", 500)
+    monkeypatch.setattr(text, "SAMPLE", 5)
+    table = frame.drop("who", "n").cast({"id": pl.Int64, "a": pl.Int64, "b": pl.Int64})
+    table.write_csv(tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open("a") as file:
+        file.write(f"{'z' if late == 'late' else 300},1,{late}\n")
+    ran = ibmap("learn", tmp_path / "t.csv", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["variables"] == ["a", "b"]

@@ -137,3 +137,10 @@ def test_a_model_remembers_what_stands_for_missing_values(ibmap, tmp_path: Path)
     ran = ibmap("impute", tmp_path / "result", tmp_path / "t.csv", "--out", tmp_path / "filled.csv")
     assert ran.code == 0
     assert pl.read_csv(tmp_path / "filled.csv")["a"].unique().sort().to_list() == [0, 1]
+
+
+def test_a_packed_table_has_no_cells_to_fill(ibmap, fitted: Path, survey: Path, tmp_path: Path) -> None:
+    assert ibmap("pack", survey, tmp_path / "t.ibmap").code == 0
+    assert ibmap("impute", fitted, tmp_path / "t.ibmap").refuses(
+        "this needs the table that it was packed from"
+    )

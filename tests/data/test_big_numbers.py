@@ -135,3 +135,12 @@ def test_columns_beyond_signed_integers(values):
     data = load({"x": values, "y": ["a", "b"]})
     assert data.levels[0] == tuple(map(int, values))
     assert data.codes[0].tolist() == [0, 1]
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="long doubles are doubles here")
+def test_long_floats_are_not_merged():
+    values = np.array([[2**60 + 1, 1], [2**60, 0], [np.nan, 1]], np.longdouble)
+    values[0, 0] = np.longdouble(2**60) + 1
+    data = load(values, missing="testwise")
+    assert data.levels == ((2**60, 2**60 + 1), (0, 1))
+    assert data.codes.tolist() == [[1, 0, -1], [1, 0, 1]]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP, load
-from ibmap.data.weights import repeated, times_of
+from ibmap.data.weights import repeat_rows, times_of
 from ibmap.engines import as_engine
 from ibmap.errors import DataError, RequestError
 
@@ -104,7 +104,7 @@ def test_an_engine_has_its_rows_already():
 def test_nothing_is_changed():
     x, weights = table()
     before = x.copy(), weights.copy()
-    repeated(x, times_of(weights, 60).times)
+    repeat_rows(x, times_of(weights, 60).times)
     assert np.array_equal(before[0], x)
     assert np.array_equal(before[1], weights)
 

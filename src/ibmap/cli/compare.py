@@ -93,7 +93,7 @@ def read_groups(
         other, by = open_frame(second), _free_name(opened.names)
         labels = (first.name, second.name) if first.name != second.name else (str(first), str(second))
         how = table.how(opened.names)
-        kept = list(opened.chosen(how["drop"], how["only"]))
+        kept = list(opened.select(how["drop"], how["only"]))
         frames = [opened.frame.select(kept), _columns_of(other.frame, kept, second, table)]
         marked = [frame.with_columns(pl.lit(k).alias(by)) for k, frame in enumerate(frames)]
         try:

@@ -26,11 +26,11 @@ def impute(
 ) -> None:
     """Fill missing values with the most probable level, given the rest of the row."""
     check_target(out, force)
-    from ibmap.data.files import open_file
+    from ibmap.data.files import open_frame
     from ibmap.model import read_model
 
     network = read_model(model)
-    opened = open_file(Path("/dev/stdin") if str(file) == "-" else file)
+    opened = open_frame(Path("/dev/stdin") if str(file) == "-" else file)
     began = perf_counter()
     frame, n_filled = filled(network, opened, unseen, seed)
     seconds = perf_counter() - began

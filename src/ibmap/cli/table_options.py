@@ -219,11 +219,11 @@ class TableOptions(ReadingOptions):
 def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
     """Return the columns to leave out: those that were named, and those that only tell rows apart."""
     from ibmap.data.quality import identifiers
-    from ibmap.data.sources import chosen
+    from ibmap.data.sources import select_columns
 
     if how["only"] is not None:
         return how["drop"]  # type: ignore[no-any-return]
-    kept = [opened.names[i] for i in chosen(opened.names, how["drop"], None)]
+    kept = [opened.names[i] for i in select_columns(opened.names, how["drop"], None)]
     kept = [name for name in kept if name != how["weights"]]
     cut = any(how[option] is not None for option in ("discretize", "bins", "columns"))
     found = identifiers(opened, kept, cut)
@@ -267,7 +267,7 @@ def weighted(opened: Any, name: str) -> tuple["Source", str]:
     """Return a table with its rows repeated by a column, without that column; and what to say about it."""
     from ibmap.data.frames import source_of_polars
     from ibmap.data.schema import unknown_variable
-    from ibmap.data.weights import repeated, times_of
+    from ibmap.data.weights import repeat_rows, times_of
 
     if name not in opened.names:
         raise unknown_variable(name, opened.names)
@@ -276,7 +276,7 @@ def weighted(opened: Any, name: str) -> tuple["Source", str]:
         raise RequestError(f"--weights {name}: the column holds no numbers")
     found = times_of(frame[name].to_numpy(), len(frame), f"--weights {name}")
     ordinal = {one: order for one, order in opened.ordinal.items() if one != name}
-    return source_of_polars(repeated(frame.drop(name), found.times), opened.warning, ordinal), found.words
+    return source_of_polars(repeat_rows(frame.drop(name), found.times), opened.warning, ordinal), found.words
 
 
 def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:

@@ -70,18 +70,18 @@ class Coded:
     def rows(self, keep: Mask) -> "Coded":
         """Return the column with the rows of ``keep`` only, and without levels that are gone."""
         kept = replace(self, codes=self.codes[keep])
-        return kept if self.declared else observed(kept)
+        return kept if self.declared else drop_unused_levels(kept)
 
 
 Column: TypeAlias = Numeric | Coded
 
 
-def observed(column: Coded) -> Coded:
+def drop_unused_levels(column: Coded) -> Coded:
     """Return the column without the levels that no row has.
 
     Examples
     --------
-    >>> column = observed(Coded("x", np.array([2, 0, -1]), ("a", "b", "c")))
+    >>> column = drop_unused_levels(Coded("x", np.array([2, 0, -1]), ("a", "b", "c")))
     >>> column.codes.tolist(), column.levels
     ([1, 0, -1], ('a', 'c'))
     """
@@ -109,20 +109,32 @@ def column_of(name: str, values: NDArray[Any], missing: Mask | None = None) -> C
     if kind in "iu":
         return Numeric(name, values, missing)
     if kind == "f" and values.dtype not in (np.float32, np.float64):
-        floats = values.astype(np.float64)
-        if not (floats == values).all() and np.isfinite(values).all():
-            return _column_of_objects(name, values, missing)
-        values = floats
+        return _column_of_long_floats(name, values, missing)
     if kind == "f":
         absent = np.isnan(values)
         absent = absent if missing is None else absent | missing
         return Numeric(name, values, absent if absent.any() else None)
     if kind == "b":
         codes = np.where(False if missing is None else missing, -1, values.astype(np.int64))
-        return observed(Coded(name, codes, (False, True)))
+        return drop_unused_levels(Coded(name, codes, (False, True)))
     if kind in "USTO":
         return _column_of_objects(name, values, missing)
     raise wrong_type(name, str(values.dtype))
+
+
+def _column_of_long_floats(name: str, values: NDArray[Any], missing: Mask | None) -> Column:
+    """Return floats of another width as usual ones, or as whole numbers where those would be others."""
+    floats, absent = values.astype(np.float64), np.isnan(values)
+    known = values[~absent]
+    if (
+        (floats[~absent] != known).any()
+        and (np.abs(known) < 2.0**62).all()
+        and (known == np.floor(known)).all()
+    ):
+        whole = np.where(absent, 0, values).astype(np.int64)
+        mask = absent if missing is None else absent | missing
+        return Numeric(name, whole, mask if mask.any() else None)
+    return column_of(name, floats, missing)
 
 
 def _column_of_objects(name: str, values: NDArray[Any], missing: Mask | None) -> Column:
@@ -151,10 +163,10 @@ def encode_numbers(column: Numeric) -> Coded:
     else:
         distinct, codes = np.unique(present, return_inverse=True)
         levels = tuple(map(int, distinct.tolist()))
-    return Coded(column.name, scattered(codes, column.missing), levels)
+    return Coded(column.name, scatter(codes, column.missing), levels)
 
 
-def scattered(codes: NDArray[Any], missing: Mask | None) -> NDArray[Any]:
+def scatter(codes: NDArray[Any], missing: Mask | None) -> NDArray[Any]:
     """Return the codes of all rows, -1 where a value is missing; ``codes`` are those of the others."""
     if missing is None:
         return codes

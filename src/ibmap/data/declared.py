@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ibmap._text import first_few, listing
-from ibmap.data.columns import Coded, Column, Labels, Numeric, encode_numbers, label, scattered
+from ibmap.data.columns import Coded, Column, Labels, Numeric, encode_numbers, label, scatter
 from ibmap.data.discretize import is_whole
 from ibmap.data.schema import unknown_variable
 from ibmap.errors import DataError, RequestError
@@ -215,7 +215,7 @@ def as_categories(column: Column) -> Coded:
     if is_whole(column.present()):
         return encode_numbers(column)
     distinct, inverse = np.unique(column.present(), return_inverse=True)
-    return Coded(column.name, scattered(inverse, column.missing), tuple(map(label, distinct.tolist())))
+    return Coded(column.name, scatter(inverse, column.missing), tuple(map(label, distinct.tolist())))
 
 
 def _in_order(column: Coded, order: tuple[str, ...]) -> Coded:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap._text import listing, one_of
-from ibmap.data.columns import Coded, Column, Numeric, observed
+from ibmap.data.columns import Coded, Column, Numeric, drop_unused_levels
 from ibmap.data.schema import unknown_variable
 from ibmap.errors import DataError
 
@@ -183,7 +183,7 @@ def cut(column: Numeric, edges: Edges) -> Coded:
     codes = np.searchsorted(edges[1:-1], column.values, side="right")
     if column.missing is not None:
         codes[column.missing] = -1
-    return observed(Coded(column.name, codes, interval_labels(edges)))
+    return drop_unused_levels(Coded(column.name, codes, interval_labels(edges)))
 
 
 def interval_labels(edges: Edges) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def open_source(source: Any) -> Source:
     if isinstance(source, Iterator) or is_reader(source):
         return source_of_frames(source)
     if isinstance(source, CategoricalData):
-        return one_batch(source.names, partial(_coded, source), backend=source.backend)
+        return one_batch(source.names, partial(_columns_of_codes, source), backend=source.backend)
     if isinstance(source, np.ndarray):
         return _source_of_array(source)
     if type(source).__module__.partition(".")[0] in ("scipy", "sparse"):  # some of them are mappings
@@ -66,7 +66,7 @@ def open_source(source: Any) -> Source:
     )
 
 
-def _coded(data: CategoricalData, names: Sequence[str]) -> list[Column]:
+def _columns_of_codes(data: CategoricalData, names: Sequence[str]) -> list[Column]:
     """Return variables that have their codes already."""
     return [
         Coded(
@@ -190,7 +190,7 @@ def column_of_series(name: str, series: "nw.Series[Any]") -> Column:
         return Numeric(name, native.to_numpy())
     dtype = series.dtype
     if isinstance(dtype, nw.Categorical | nw.Enum):
-        return _declared(name, series)
+        return _categories(name, series)
     missing = series.is_null().to_numpy().astype(bool)
     if missing.all():
         return Coded(name, np.full(len(series), -1), ())
@@ -228,7 +228,7 @@ def _strings(name: str, series: "nw.Series[Any]") -> Column:
     return Coded(name, codes.to_numpy(), tuple(levels.to_list()))
 
 
-def _declared(name: str, series: "nw.Series[Any]") -> Column:
+def _categories(name: str, series: "nw.Series[Any]") -> Column:
     """Return categories in the order that was declared; those of polars' Categorical are not declared."""
     native = series.to_native()
     if series.implementation.name == "POLARS":

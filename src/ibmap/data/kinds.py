@@ -59,7 +59,7 @@ def choose_columns(
     """
     table = open_source(source)
     about = column_options(table.names, ordinal, categorical, missing_values, table.ordinal)
-    columns = list(map(about.column, table.columns(table.chosen(drop, only))))
+    columns = list(map(about.column, table.columns(table.select(drop, only))))
     found = [column.name for column in columns if is_continuous(column)]
     if not found:
         return Choice("categories", "no column is continuous: all are taken as categories")

@@ -17,7 +17,7 @@ from ibmap.data.declared import MissingValues, Ordinal, column_options
 from ibmap.data.frames import open_source
 from ibmap.data.missing import apply_policy, check_finite
 from ibmap.data.schema import CONTINUOUS, Schema
-from ibmap.data.sources import chosen, listed_names
+from ibmap.data.sources import list_names, select_columns
 from ibmap.errors import DataError, DataWarning, RequestError
 
 COLUMNS = ("auto", "values", "ranks")  #: what numbers a column becomes
@@ -115,12 +115,12 @@ def load_numbers(
         raise RequestError(f"columns must be {one_of(COLUMNS)}, not {columns!r}")
     if missing not in POLICIES:
         raise RequestError(f"missing must be {one_of(POLICIES)} where columns are numbers, not {missing!r}")
-    drop, only = listed_names(drop), listed_names(only)
+    drop, only = list_names(drop), list_names(only)
     if isinstance(source, NumericData):
-        kept = chosen(source.names, drop, only)
+        kept = select_columns(source.names, drop, only)
         return replace(source, values=source.values[kept], names=tuple(source.names[i] for i in kept))
     table = open_source(source)
-    names = table.chosen(drop, only)
+    names = table.select(drop, only)
     if table.warning:
         warnings.warn(table.warning, DataWarning, stacklevel=2)
     about = column_options(table.names, ordinal, categorical, missing_values, table.ordinal)

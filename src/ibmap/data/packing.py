@@ -16,7 +16,7 @@ from ibmap import _core
 from ibmap._parallel import spread
 from ibmap._text import listing
 from ibmap._types import Ints
-from ibmap.data.columns import Coded, Column, Labels, encode_numbers, observed
+from ibmap.data.columns import Coded, Column, Labels, drop_unused_levels, encode_numbers
 from ibmap.data.discretize import is_whole
 from ibmap.data.missing import check_finite
 from ibmap.data.table import WIDE, LevelBits, smallest_dtype
@@ -45,7 +45,7 @@ def pack_column(column: Column) -> PackedColumn | None:
     ((5, 7), [[2], [5]], 3)
     """
     if isinstance(column, Coded):
-        return pack_codes(observed(column) if column.declared else column)
+        return pack_codes(drop_unused_levels(column) if column.declared else column)
     missing = None if column.missing is None else np.ascontiguousarray(column.missing)
     found = _core.encode_column(np.ascontiguousarray(column.values), missing)
     if found is not None:

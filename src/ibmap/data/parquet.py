@@ -48,7 +48,7 @@ class StoredFile:
 
     def batches(self, first: int, size: int, most_rows: int) -> Iterator[Batch]:
         """Yield some rows, so many at a time."""
-        scanned = _scanned(self.path, self.kind)  # one for all: it keeps what it has seen of the file
+        scanned = _scan_file(self.path, self.kind)  # one for all: it keeps what it has seen of the file
         for row in range(first, first + size, most_rows):
             n_rows = min(most_rows, first + size - row)
             yield Batch(str(self.path), n_rows, partial(self._columns, scanned, row, n_rows))
@@ -58,7 +58,7 @@ class StoredFile:
 
     def whole(self, names: Sequence[str]) -> Any:
         """Return some columns as a polars frame."""
-        return self._read(_scanned(self.path, self.kind), 0, self.n_rows, names)
+        return self._read(_scan_file(self.path, self.kind), 0, self.n_rows, names)
 
     def _read(self, scanned: Any, first: int, size: int, names: Sequence[str]) -> Any:
         """Return some rows of some columns as a polars frame."""
@@ -67,7 +67,7 @@ class StoredFile:
         own = [name for name in names if name not in self.keys]
         lazy = scanned.slice(first, size)
         some = lazy.select(own) if own else lazy.select(pl.first())
-        frame = _collected(self.path, self.kind, some.collect)
+        frame = _collect(self.path, self.kind, some.collect)
         if len(frame) != size:
             raise DataError(f"{str(self.path)!r} has changed while it was read: rows are gone")
         keys = [pl.lit(value).alias(name) for name, value in self.keys.items() if name in names]
@@ -78,9 +78,9 @@ def stored_file(path: Path, kind: bytes) -> StoredFile:
     """Look at a file: its columns and its rows, but no values."""
     import polars as pl
 
-    lazy = _scanned(path, kind)
-    n_rows = int(_collected(path, kind, lazy.select(pl.len()).collect).item())
-    schema = _collected(path, kind, lazy.collect_schema)
+    lazy = _scan_file(path, kind)
+    n_rows = int(_collect(path, kind, lazy.select(pl.len()).collect).item())
+    schema = _collect(path, kind, lazy.collect_schema)
     orders = _orders(path, kind) if n_rows and pl.Categorical in schema.dtypes() else {}
     widths = {name: _width(dtype) for name, dtype in schema.items()}
     return StoredFile(path, kind, widths, n_rows, orders=orders)
@@ -132,18 +132,18 @@ def parquet_frame(path: Path, raw: bytes) -> Any:
     """Return the table in the content of a Parquet file."""
     import polars as pl
 
-    return _collected(path, PARQUET, lambda: pl.read_parquet(io.BytesIO(raw)))
+    return _collect(path, PARQUET, lambda: pl.read_parquet(io.BytesIO(raw)))
 
 
-def _scanned(path: Path, kind: bytes) -> Any:
+def _scan_file(path: Path, kind: bytes) -> Any:
     import polars as pl
 
     if kind == ARROW:
-        return _collected(path, kind, lambda: pl.scan_ipc(path))
-    return _collected(path, kind, lambda: pl.scan_parquet(path, glob=False, hive_partitioning=False))
+        return _collect(path, kind, lambda: pl.scan_ipc(path))
+    return _collect(path, kind, lambda: pl.scan_parquet(path, glob=False, hive_partitioning=False))
 
 
-def _collected(path: Path, kind: bytes, read: Callable[[], Any]) -> Any:
+def _collect(path: Path, kind: bytes, read: Callable[[], Any]) -> Any:
     import polars as pl
 
     try:
@@ -177,7 +177,7 @@ def open_arrow_stream(path: Path) -> Source:
     import polars as pl
 
     def whole() -> Any:
-        return _collected(path, ARROW, lambda: pl.read_ipc_stream(path))
+        return _collect(path, ARROW, lambda: pl.read_ipc_stream(path))
 
     try:
         import pyarrow as pa

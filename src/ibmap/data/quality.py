@@ -9,7 +9,7 @@ import numpy as np
 from ibmap._text import first_few, listing
 from ibmap.data.columns import Coded, Column, Numeric
 from ibmap.data.schema import Schema
-from ibmap.data.sources import Batch, NotInBatchesError, Source
+from ibmap.data.sources import Batch, NotInBatchesError, ReadAgainError, Source
 from ibmap.data.table import CategoricalData
 from ibmap.errors import DataError
 
@@ -67,18 +67,27 @@ def identifiers(source: Source | CategoricalData, names: Sequence[str], cut: boo
         many = [i for i in source.indices(names) if len(source.levels[i]) >= max(MANY_LEVELS, source.n_rows)]
         columns = [Coded(source.names[i], source.codes_of(i), source.levels[i]) for i in many]
         return [column.name for column in columns if len(np.unique(column.codes)) == source.n_rows]
-    parts = {column.name: [column] for column in _readable(source.head(names, LOOK), names)}
-    parts = {name: [] for name, columns in parts.items() if _all_differ(columns)}
+    try:
+        parts = _distinct_columns(source, names)
+    except ReadAgainError:
+        return identifiers(source, names, cut)
+    except NotInBatchesError:
+        return identifiers(source.at_once(), names, cut)
+    kept = [name for name, columns in parts.items() if _all_differ(columns, MANY_LEVELS)]
+    return [
+        name for name in kept if not (cut and isinstance(parts[name][0], Numeric) and _jumps(parts[name]))
+    ]
+
+
+def _distinct_columns(source: Source, names: Sequence[str]) -> dict[str, list[Column]]:
+    """Return the columns that have no value twice in any batch."""
+    first = {column.name: column for column in _readable(source.head(names, LOOK), names)}
+    parts: dict[str, list[Column]] = {name: [] for name, column in first.items() if _all_differ([column])}
     for batch in source.batches(list(parts), LOOK << 8) if parts else ():
         for column in batch.read(list(parts)):
             parts[column.name].append(column)
         parts = {name: columns for name, columns in parts.items() if _all_differ(columns[-1:])}
-    return [
-        name
-        for name, columns in parts.items()
-        if _all_differ(columns, MANY_LEVELS)
-        and not (cut and isinstance(columns[0], Numeric) and _jumps(columns))
-    ]
+    return parts
 
 
 def _readable(batch: Batch, names: Sequence[str]) -> list[Column]:

@@ -47,9 +47,9 @@ from ibmap.data.sources import (
     ReadAgainError,
     Source,
     check_shape,
-    chosen,
-    listed_names,
+    list_names,
     one_batch,
+    select_columns,
 )
 from ibmap.data.table import CategoricalData, PackedData
 from ibmap.errors import ContinuousError, DataError, DataWarning, RequestError
@@ -131,20 +131,20 @@ def load(
         source = open_file(Path(os.fspath(source)))
     if not isinstance(source, CategoricalData):
         source = open_source(source)
-    drop, only = listed_names(drop), listed_names(only)
+    drop, only = list_names(drop), list_names(only)
     reading = {"missing": missing, "discretize": discretize, "bins": bins, "drop": drop, "only": only}
     known = {} if isinstance(source, CategoricalData) else source.ordinal
     about = column_options(source.names, ordinal, categorical, missing_values, known)
     if isinstance(source, CategoricalData):
         is_file = isinstance(source, PackedData) and source.known_digest is not None
-        data = _chosen_variables(_with_options(source, about), chosen(source.names, drop, only))
+        data = _select_variables(_with_options(source, about), select_columns(source.names, drop, only))
         _check_coded(data, missing, "pack" if is_file else "load", discretize is not None or bins is not None)
         for words in data.warnings if is_file else ():  # of others they were said before
             warnings.warn(words, DataWarning, stacklevel=2)
         chose = {"drop": drop, "only": only, **about.arguments(data.names)}
         before = source.reading or {"missing": "testwise" if data.has_missing else missing}
         return data.read_by({**before, **{name: value for name, value in chose.items() if value}})
-    names = source.chosen(drop, only)
+    names = source.select(drop, only)
     if source.warning:  # before what comes of it
         warnings.warn(source.warning, DataWarning, stacklevel=2)
     is_cut = discretize is not None or bins is not None
@@ -226,7 +226,7 @@ def _check_coded(data: CategoricalData, missing: str, verb: str, is_cut: bool) -
         )
 
 
-def _chosen_variables(data: CategoricalData, kept: list[int]) -> CategoricalData:
+def _select_variables(data: CategoricalData, kept: list[int]) -> CategoricalData:
     if len(kept) == data.n_variables:
         return data
     check_shape(data.n_rows, tuple(data.names[i] for i in kept))
@@ -274,7 +274,7 @@ def columns_at_once(names: Sequence[str], n_rows: int, threads: int) -> list[Seq
 
 
 @dataclass
-class Seen:
+class PackedColumns:
     """What was found in some columns of a batch."""
 
     where: str
@@ -311,7 +311,7 @@ class Reader:
 
     def take(self, batches: Iterable[Batch]) -> None:
         """Pack batches, some columns at a time: threads run ahead, and parts come in order."""
-        found: list[Seen] = []
+        found: list[PackedColumns] = []
         groups = self._groups(batches)
         for seen in in_order(
             lambda _, group: self._pack(*group), groups, self.threads, ahead=self.threads + 1
@@ -339,9 +339,9 @@ class Reader:
             yield from ((kept, names, False) for names in others)
             yield kept, last, True
 
-    def _pack(self, batch: Batch, names: Sequence[str], is_last: bool) -> Seen:
+    def _pack(self, batch: Batch, names: Sequence[str], is_last: bool) -> PackedColumns:
         """Pack some columns of a batch."""
-        seen = Seen(batch.where, is_last)
+        seen = PackedColumns(batch.where, is_last)
         read = batch.read(names)
         seen.kinds = {column.name: column.kind for column in read}
         try:
@@ -359,7 +359,7 @@ class Reader:
             seen.packed = error
         return seen
 
-    def _refuse_continuous(self, found: Sequence[Seen]) -> None:
+    def _refuse_continuous(self, found: Sequence[PackedColumns]) -> None:
         """Refuse a batch with numbers that are not whole; say all that is wrong at once."""
         columns = [column for one in found for column in one.continuous]
         if not columns:
@@ -520,7 +520,7 @@ def plan_of(seen: Sequence[Reader]) -> Plan:
     return whole.plan()
 
 
-def settled(reader: Reader, plan: Plan) -> PackedData:
+def apply_plan(reader: Reader, plan: Plan) -> PackedData:
     """Return the rows of a piece by the labels of all."""
     for name, meant, labels in zip(
         plan.names, plan.labels, without_rows(reader).parts[0].labels, strict=True

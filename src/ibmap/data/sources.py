@@ -105,9 +105,9 @@ class Source:
             check_shape(0, tuple(names))
         return batch.read(names)
 
-    def chosen(self, drop: Iterable[str] | None, only: Iterable[str] | None) -> tuple[str, ...]:
+    def select(self, drop: Iterable[str] | None, only: Iterable[str] | None) -> tuple[str, ...]:
         """Return the columns that are in ``only`` (None: all) and not in ``drop``: two or more."""
-        names = tuple(self.names[i] for i in chosen(self.names, drop, only))
+        names = tuple(self.names[i] for i in select_columns(self.names, drop, only))
         check_shape(1 if self.n_rows is None else self.n_rows, names)
         return names
 
@@ -137,14 +137,14 @@ def one_batch(names: Sequence[str], read: Callable[[Sequence[str]], list[Column]
     return Source(tuple(names), batches, is_whole=True, **about)
 
 
-def chosen(names: Sequence[str], drop: Iterable[str] | None, only: Iterable[str] | None) -> list[int]:
+def select_columns(names: Sequence[str], drop: Iterable[str] | None, only: Iterable[str] | None) -> list[int]:
     """Return the positions of the columns that are in ``only`` (None: all) and not in ``drop``.
 
     Examples
     --------
-    >>> chosen(("id", "age", "sex"), ["id"], None), chosen(("id", "age", "sex"), None, "age")
+    >>> select_columns(("id", "age", "sex"), ["id"], None), select_columns(("id", "age", "sex"), None, "age")
     ([1, 2], [1])
-    >>> chosen(("id", "age", "sex"), ["agee"], None)
+    >>> select_columns(("id", "age", "sex"), ["agee"], None)
     Traceback (most recent call last):
         ...
     ibmap.errors.UnknownVariableError: there is no variable 'agee'; did you mean 'age'?
@@ -158,12 +158,12 @@ def chosen(names: Sequence[str], drop: Iterable[str] | None, only: Iterable[str]
     return kept if wanted is None else [i for i in kept if names[i] in wanted]
 
 
-def listed_names(names: Any) -> list[str] | None:
+def list_names(names: Any) -> list[str] | None:
     """Return the names of columns that an argument holds, None if it is not given.
 
     Examples
     --------
-    >>> listed_names("age"), listed_names(iter(["age", "sex"])), listed_names(None)
+    >>> list_names("age"), list_names(iter(["age", "sex"])), list_names(None)
     (['age'], ['age', 'sex'], None)
     """
     return None if names is None else list(_distinct(names))

@@ -69,23 +69,23 @@ def _column(name: str, values: NDArray[Any], labels: Mapping[Any, str]) -> Any:
         series = pl.Series(name, values.tolist(), strict=False)
         if series.dtype == pl.String:
             series = series.set(series == "", None)
-    levels = labelled(series.drop_nulls().unique().to_list(), labels) if labels else {}
+    levels = labels_by_value(series.drop_nulls().unique().to_list(), labels) if labels else {}
     if not levels:
         return series
     words = [None if value is None else levels[value] for value in series.to_list()]
     return pl.Series(name, words, dtype=pl.Enum(list(levels.values())))
 
 
-def labelled(values: list[Any], labels: Mapping[Any, str]) -> dict[Any, str]:
+def labels_by_value(values: list[Any], labels: Mapping[Any, str]) -> dict[Any, str]:
     """Return the levels of a column by value, in order; none if it holds numbers of which a few have labels.
 
     Values that no row has are levels if they lie among others, so that a scale keeps its steps.
 
     Examples
     --------
-    >>> labelled([1, 5], {1.0: "never", 3.0: "at times", 5.0: "always", 9.0: "refused"})
+    >>> labels_by_value([1, 5], {1.0: "never", 3.0: "at times", 5.0: "always", 9.0: "refused"})
     {1: 'never', 3.0: 'at times', 5: 'always'}
-    >>> labelled([1, 2], {1.0: "no", 2.0: "no"}), labelled(list(range(90)), {99.0: "refused"})
+    >>> labels_by_value([1, 2], {1.0: "no", 2.0: "no"}), labels_by_value(list(range(90)), {99.0: "refused"})
     ({1: 'no', 2: 'no (2)'}, {})
     """
     if sum(value not in labels for value in values) > MANY_LEVELS or not values:

@@ -242,7 +242,7 @@ def _check_parts(
         raise DataError(f"codes of variable {names[i]!r} lie outside -1..{len(levels[i]) - 1}")
 
 
-def described(
+def digest_header(
     names: tuple[str, ...],
     levels: tuple[tuple[Hashable, ...], ...],
     ordinal: tuple[str, ...],
@@ -266,7 +266,7 @@ def _digest(
     ordinal: tuple[str, ...],
     codes: NDArray[Any],
 ) -> str:
-    digest = hashlib.sha256(described(names, levels, ordinal, str(codes.dtype), codes.shape))
+    digest = hashlib.sha256(digest_header(names, levels, ordinal, str(codes.dtype), codes.shape))
     digest.update(np.ascontiguousarray(codes).data)
     return digest.hexdigest()
 
@@ -492,7 +492,7 @@ def digest_of(
 ) -> str:
     """Return the checksum that the same table has as codes, made column by column."""
     shape = (len(names), bits.n_rows)
-    digest = hashlib.sha256(described(names, levels, ordinal, np.dtype(dtype).name, shape))
+    digest = hashlib.sha256(digest_header(names, levels, ordinal, np.dtype(dtype).name, shape))
     for i in range(len(names)):
         digest.update(np.ascontiguousarray(bits.codes_of(i), dtype).data)
     return digest.hexdigest()

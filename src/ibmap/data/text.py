@@ -87,7 +87,7 @@ def text_frame(path: Path, raw: bytes) -> Any:
         frame = frame.filter([row not in blank for row in range(len(frame))])
     if not names[-1] and frame[frame.columns[-1]].null_count() == len(frame):
         frame = frame[:, :-1]  # every line ends with a separator
-    return without_blanks(_unquoted(frame, names))
+    return without_blanks(_unquote_names(frame, names))
 
 
 def _header(path: Path, raw: bytes) -> tuple[str, str, tuple[str, ...]]:
@@ -136,7 +136,7 @@ def _check_names(path: Path, names: tuple[str, ...]) -> None:
         raise duplicate_names(names, f" {where}")
 
 
-def _unquoted(frame: Any, names: tuple[str, ...]) -> Any:
+def _unquote_names(frame: Any, names: tuple[str, ...]) -> Any:
     """Give columns with quotes in their names their names: polars leaves them doubled, as in the file."""
     pairs = zip(frame.columns, names, strict=False)
     return frame.rename({old: new for old, new in pairs if new != old.strip() == new.replace('"', '""')})
@@ -175,7 +175,7 @@ def header_of(path: Path, raw: bytes) -> str:
         quotes += raw.count(b'"', done, end.start())
         done = end.start()
         if quotes % 2 == 0:
-            return _decoded(path, raw[start:done])
+            return _decode(path, raw[start:done])
     raise DataError(f"the header of {path.name} opens a quote that is never closed")
 
 
@@ -203,7 +203,7 @@ def check_lines(
     blank : set of int
         Which of them are blank.
     """
-    text = _decoded(path, raw).lstrip("\r\n")
+    text = _decode(path, raw).lstrip("\r\n")
     line = 1 + raw.count(b"\n", 0, len(raw) - len(raw.lstrip(b"\r\n")))
     skipped = line - 1
     # as for polars, a line ends with \n and with nothing else
@@ -240,7 +240,7 @@ def _in_words(error: csv.Error) -> str:
     return f"cannot be read: {said}"
 
 
-def _decoded(path: Path, raw: bytes) -> str:
+def _decode(path: Path, raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -278,7 +278,7 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(f"{str(path)!r} is a directory, not a file") from None
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
-    raw = _unzipped(path, raw)
+    raw = _unzip(path, raw)
     if raw.startswith(UTF_16):
         raw = _from_utf_16(path, raw)
     raw = raw.removeprefix(BOM)
@@ -292,7 +292,7 @@ def read_bytes(path: Path) -> bytes:
     return raw
 
 
-def _unzipped(path: Path, raw: bytes) -> bytes:
+def _unzip(path: Path, raw: bytes) -> bytes:
     """Undo gzip, whatever the file is called."""
     if not raw.startswith(GZIP):
         return raw
@@ -366,7 +366,7 @@ class TextFile:
             frame = self._read(raw, left_out, infer_schema_length=None)
             for j, column in enumerate(frame):
                 if column.null_count() < len(frame):
-                    found[j] = _joined(found[j], column.dtype)
+                    found[j] = _common_type(found[j], column.dtype)
         return [pl.String if kind is None else kind for kind in found]
 
     def _frame(self, raw: bytes, left_out: int, kinds: Sequence[Any]) -> Any:
@@ -401,7 +401,7 @@ class _OtherKindsError(Exception):
     """A block holds something that is not of the type that its column had before."""
 
 
-def _joined(one: Any, other: Any) -> Any:
+def _common_type(one: Any, other: Any) -> Any:
     """Return the type of a column whose values are of two types."""
     import polars as pl
 

@@ -61,14 +61,14 @@ def times_of(weights: Any, n_rows: int, name: str = "the weights") -> Times:
     return Times(times, words)
 
 
-def repeated(table: Any, times: Ints) -> Any:
+def repeat_rows(table: Any, times: Ints) -> Any:
     """Return a table, a frame, an array, a dict of columns or a list of rows, with rows repeated.
 
     Examples
     --------
-    >>> repeated({"a": [1, 2], "b": ["x", "y"]}, np.array([2, 1]))["b"].tolist()
+    >>> repeat_rows({"a": [1, 2], "b": ["x", "y"]}, np.array([2, 1]))["b"].tolist()
     ['x', 'x', 'y']
-    >>> repeated([[1, 2], [3, 4]], np.array([0, 2]))
+    >>> repeat_rows([[1, 2], [3, 4]], np.array([0, 2]))
     [[3, 4], [3, 4]]
     """
     rows, table = np.repeat(np.arange(len(times)), times), _plain(table)

@@ -97,7 +97,7 @@ def _cells(book: Any, sheet: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Found:
+class Header:
     """Where the names of a table are, by the names of fastexcel's columns, and what is written above them."""
 
     row: int
@@ -112,7 +112,7 @@ class Found:
         )
 
 
-def _found(cells: Any, where: str) -> Found:
+def _found(cells: Any, where: str) -> Header:
     """Find the row of names: the first one that is not empty, but for titles, which are single cells."""
     filled = np.column_stack([column.is_not_null().to_numpy() for column in cells] or [np.empty(0, bool)])
     used = np.flatnonzero(filled.any(axis=1))
@@ -124,7 +124,7 @@ def _found(cells: Any, where: str) -> Found:
     columns = [cells.columns[j] for j in np.flatnonzero(filled[row:].any(axis=0))]
     names = {column: cells[column][row] or "" for column in columns}
     above = [value for k in used[:n_titles] for value in cells.row(int(k)) if value is not None]
-    found = Found(row, names, tuple(above))
+    found = Header(row, names, tuple(above))
     first, *others = names.values()
     if "" in others or (above and not all(map(_is_word, filter(None, (first, *others))))):
         raise found.no_names(where)
@@ -140,7 +140,7 @@ def _is_word(text: str) -> bool:
     return any(map(str.isalpha, text)) and text.lower() not in TRUTH
 
 
-def _with_types(found: Found, cells: Any, where: str, is_text: Callable[[str], bool]) -> Any:
+def _with_types(found: Header, cells: Any, where: str, is_text: Callable[[str], bool]) -> Any:
     """Return the rows below the names that are not empty, with the types that all of them call for."""
     import polars as pl
 

@@ -19,7 +19,9 @@ from ibmap.data.parquet import ROWS, pieces_of
 from ibmap.data.quality import of_missing_together, too_many_levels
 from ibmap.data.reader import plan_of
 from ibmap.data.schema import PARTS, Schema, kinds_of
-from ibmap.data.sources import check_shape, chosen, listed_names
+from ibmap.data.sources import check_shape
+from ibmap.data.sources import list_names as listed_names
+from ibmap.data.sources import select_columns as chosen
 from ibmap.engines.clusters import check_versions, connected
 from ibmap.engines.crew import Crew, LostWorkerError, Told
 from ibmap.engines.messages import narrow, pack_questions, unpack_tables, wide

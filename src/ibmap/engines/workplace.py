@@ -21,7 +21,8 @@ from ibmap.data.packed_file import open_packed, write_packed
 from ibmap.data.packing import Plan
 from ibmap.data.parquet import Piece
 from ibmap.data.reader import Reader as Passing
-from ibmap.data.reader import read_piece, settled, without_rows
+from ibmap.data.reader import apply_plan as settled
+from ibmap.data.reader import read_piece, without_rows
 from ibmap.data.table import PackedData
 from ibmap.engines.adding import add_tables
 from ibmap.engines.memory import MemoryEngine

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from ibmap.data import CategoricalData, load
 from ibmap.data.files import open_frame
 from ibmap.data.numbers import NumericData, load_numbers
-from ibmap.data.weights import n_rows_of, repeated, times_of
+from ibmap.data.weights import n_rows_of, repeat_rows, times_of
 from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.errors import RequestError, SearchWarning
@@ -53,8 +54,9 @@ def with_weights(X: Any, weights: Any) -> Any:
         X = open_frame(Path(X)).frame
     if isinstance(X, CategoricalData):
         times = times_of(weights, X.n_rows, "sample_weight").times
-        return X.rows(np.repeat(np.arange(X.n_rows), times))
-    return repeated(X, times_of(weights, n_rows_of(X), "sample_weight").times)
+        rows = X.rows(np.repeat(np.arange(X.n_rows), times))
+        return replace(rows, warnings=X.warnings, reading=X.reading)
+    return repeat_rows(X, times_of(weights, n_rows_of(X), "sample_weight").times)
 
 
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
