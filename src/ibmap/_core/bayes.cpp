@@ -244,49 +244,9 @@ BayesRows::BayesRows(const BayesModel& model, const Table& table)
 
 void BayesRows::ask(int x, Members given) {
     x_ = x, given_.assign(given.begin(), given.end());
-    unpacked_ = -1, pairs_of_ = nullptr;
+    pairs_of_ = nullptr;
     counts_of_.ask(x, given);
     log_slices_ = model_.log_slices(given, -1, slices().n);
-}
-
-// cells_: the rows of a set by level of y.
-void BayesRows::count_levels(int set, int y) {
-    const Splitter& sets = counts_of_.splitter();
-    const std::int64_t begin = sets.start[set], end = sets.start[set + 1];
-    const int levels = model_.levels[y];
-    cells_.clear();
-    if (sets.as_bits() && !table_.is_wide(y)) {
-        int rest = slices().set_size[set];
-        const bool complete = table_.complete[y];
-        for (int level = complete ? 1 : 0; level < levels && rest; ++level) {
-            const std::uint64_t* bits = table_.bits(y, level);
-            int rows = 0;
-            for (std::int64_t i = begin; i < end; ++i) rows += std::popcount(sets.mask[i] & bits[sets.entry[i]]);
-            if (rows) cells_.push_back({level, rows}), rest -= rows;
-        }
-        if (complete && rest) cells_.push_back({0, rest});
-        return;
-    }
-    auto add = [&](int level) {
-        if (level < 0) return;
-        if (!by_level_[level]++) cells_.push_back({level, 0});
-    };
-    auto add_rows = [&](auto level_of) {
-        if (!sets.as_bits()) {
-            for (std::int64_t i = begin; i < end; ++i) add(level_of(sets.entry[i]));
-            return;
-        }
-        for (std::int64_t i = begin; i < end; ++i)
-            for (std::uint64_t mask = sets.mask[i]; mask; mask &= mask - 1) add(level_of(64 * sets.entry[i] + std::uint32_t(std::countr_zero(mask))));
-    };
-    if (table_.is_wide(y)) {
-        const std::int32_t* codes = table_.codes(y);
-        add_rows([&](std::uint32_t row) { return codes[row]; });
-    } else {
-        if (unpacked_ != y) codes_.resize(std::size_t(table_.n_rows)), table_.unpack(y, codes_.data()), unpacked_ = y;
-        add_rows([&](std::uint32_t row) { return codes_[row] == 255 ? -1 : int(codes_[row]); });
-    }
-    for (Count& cell : cells_) cell.rows = std::exchange(by_level_[cell.level], 0);
 }
 
 double BayesRows::log_odds(int y) {
@@ -295,22 +255,20 @@ double BayesRows::log_odds(int y) {
     const Slices& slices = this->slices();
     const Priors& priors = model_.priors(x_, y);
     const bool complete = table_.complete[y];
-    if (by_level_.size() < std::size_t(levels)) by_level_.resize(std::size_t(levels)), by_y_.resize(std::size_t(levels));
+    if (by_y_.size() < std::size_t(levels)) by_y_.resize(std::size_t(levels));
     factors_.clear();
     std::int64_t n_single = 0;
     for (int k = 0; k < slices.n; ++k) {
         if (slices.size[k] == 1) {  // g = h, if its row knows y
-            if (!complete) count_levels(slices.first_set[k], y);
-            n_single += complete || !cells_.empty();
+            n_single += complete || !level_counts_.of(counts_of_, slices.first_set[k], y).empty();
             continue;
         }
         double d = 0.0;
         std::int32_t n = 0;
         seen_.clear();
         for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) {
-            count_levels(s, y);
             std::int32_t row = 0;
-            for (const Count& cell : cells_) {
+            for (const LevelCount& cell : level_counts_.of(counts_of_, s, y)) {
                 d += priors.cell[cell.rows], row += cell.rows;
                 if (!by_y_[cell.level]) seen_.push_back(cell.level);
                 by_y_[cell.level] += cell.rows;
@@ -537,33 +495,6 @@ void BayesRows::put(std::size_t index, std::int64_t n_single) {
         if (above[v] + product[v] < SMALL) put_one(block.variables[v], log_odds(block.variables[v]));
 }
 
-// Chain the slices that agree on all members but j: head_ of every chain, after_ of every slice, or -1. Returns how many there are.
-int BayesRows::merge_without(int j) {
-    const Slices& slices = this->slices();
-    const int n_members = slices.n_members;
-    const auto code = [&](int k) { return slices.code.data() + std::size_t(k) * std::size_t(n_members); };
-    auto agree = [&](int k, int l) {
-        for (int i = 0; i < n_members; ++i)
-            if (i != j && code(k)[i] != code(l)[i]) return false;
-        return true;
-    };
-    const std::size_t n_slots = std::bit_ceil(std::size_t(2 * slices.n + 2));
-    slots_.assign(n_slots, -1), head_.clear(), tail_.clear(), after_.assign(std::size_t(slices.n), -1);
-    for (int k = 0; k < slices.n; ++k) {
-        std::uint64_t rest = hash_[k] - factor_[j] * std::uint64_t(code(k)[j] + 1);
-        rest = (rest ^ rest >> 29) * 0xBF58476D1CE4E5B9ull;
-        std::size_t at = (rest >> 20) & (n_slots - 1);
-        while (slots_[at] >= 0 && !agree(k, head_[slots_[at]])) at = (at + 1) & (n_slots - 1);
-        if (slots_[at] < 0) {
-            slots_[at] = int(head_.size()), head_.push_back(k), tail_.push_back(k);
-        } else {
-            int& last = tail_[slots_[at]];
-            after_[last] = k, last = k;
-        }
-    }
-    return int(head_.size());
-}
-
 // The slices of the others are sums of slices that are there, and a slice has one level of the member: nothing is counted.
 std::span<const double> BayesRows::members() {
     const Slices& slices = this->slices();
@@ -573,14 +504,8 @@ std::span<const double> BayesRows::members() {
         for (int j = 0; j < n_members; ++j) inside_[j] = model_.prior_odds(x_, int(given_[j]));
         return inside_;
     }
-    factor_.resize(std::size_t(n_members)), hash_.assign(std::size_t(slices.n), 0);
-    for (int j = 0; j < n_members; ++j) {  // a hash that is a sum: any member can be taken out
-        std::uint64_t z = std::uint64_t(j + 1) * 0x9E3779B97F4A7C15ull;
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull, z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-        factor_[j] = z ^ z >> 31;
-        for (int k = 0; k < slices.n; ++k) hash_[k] += factor_[j] * std::uint64_t(slices.code[std::size_t(k) * n_members + j] + 1);
-    }
-    if (by_level_.size() < std::size_t(model_.levels[x_])) by_level_.resize(std::size_t(model_.levels[x_])), by_y_.resize(by_level_.size());
+    chains_.set({slices.code.data(), slices.code.size()}, std::size_t(slices.n), std::size_t(n_members));
+    if (by_level_.size() < std::size_t(model_.levels[x_])) by_level_.resize(std::size_t(model_.levels[x_]));
     const Priors* known = nullptr;
     for (int j = 0; j < n_members; ++j) {
         const int y = int(given_[j]);
@@ -593,21 +518,22 @@ std::span<const double> BayesRows::members() {
                 of_slice_.push_back(d);
             }
         }
-        const int n_merged = merge_without(j);
+        const int n_merged = chains_.without(std::size_t(j));
+        const auto& after = chains_.after;
         factors_.clear();
         std::int64_t n_single = 0;
-        for (int head : head_) {
+        for (int head : chains_.head) {
             double d = 0.0;
             int n = 0;
-            if (after_[head] < 0) {  // alone: the levels of x are as they were
+            if (after[head] < 0) {  // alone: the levels of x are as they were
                 n = slices.size[head], d = of_slice_[head];
                 for (int s = slices.first_set[head]; s < slices.first_set[head + 1]; ++s) d -= priors.row[slices.set_size[s]];
             } else {
-                for (int k = head; k >= 0; k = after_[k]) {
+                for (int k = head; k >= 0; k = after[k]) {
                     d += of_slice_[k], n += slices.size[k];
                     for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) by_level_[slices.set_level[s]] += slices.set_size[s];
                 }
-                for (int k = head; k >= 0; k = after_[k])
+                for (int k = head; k >= 0; k = after[k])
                     for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) d -= priors.row[std::exchange(by_level_[slices.set_level[s]], 0)];
             }
             if (n > 1) factors_.push_back(d + priors.of_rows(n));

@@ -4,7 +4,9 @@
 // independence, p^K = prior, so that t_k = log((1 - p) / p) + d_k and log Pr(independent) = -Σ_k softplus(t_k).
 // All that anybody needs to know is t = log Pr(dependent) - log Pr(independent): both posteriors are softplus of it.
 #pragma once
+#include "chains.hpp"
 #include "conditionals.hpp"
+#include "level_counts.hpp"
 
 #include <map>
 #include <mutex>
@@ -113,7 +115,6 @@ class BayesRows {
     void sigma(double* out);             // σ of all ys, 0 for x
 
   private:
-    struct Count { int level, rows; };
     struct Run { std::size_t position, variable, size; };  // variables of a block that follow each other
 
     const BayesModel& model_;
@@ -132,9 +133,7 @@ class BayesRows {
     std::vector<int> constants_, wide_;    // variables that are in no block
 
     // of one y
-    int unpacked_ = -1;                    // whose codes are in codes_
-    std::vector<std::uint8_t> codes_;
-    std::vector<Count> cells_;
+    LevelCounts level_counts_;
     std::vector<int> seen_;
     std::vector<std::int32_t> by_level_, by_y_;
     std::vector<double> factors_;
@@ -153,14 +152,12 @@ class BayesRows {
 
     // of members
     std::vector<double> inside_, of_slice_;
-    std::vector<std::uint64_t> hash_, factor_;
-    std::vector<int> slots_, head_, tail_, after_;
+    Chains<int> chains_;
 
     // of a row
     std::vector<std::uint8_t> listed_;
 
     const Slices& slices() const { return counts_of_.slices(); }
-    void count_levels(int set, int y);
     void block(std::size_t b);
     void count(std::size_t b, int first, int last);
     void add_slice(const Block& block, const Priors& priors, int k, int first);
@@ -168,7 +165,6 @@ class BayesRows {
     void put(std::size_t b, std::int64_t n_single);
     void put_one(int y, double t);
     std::span<const double> everyone(bool with_sigma);
-    int merge_without(int j);
 };
 
 }  // namespace ibmap

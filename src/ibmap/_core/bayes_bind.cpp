@@ -4,38 +4,13 @@
 #include "lists.hpp"
 #include "pool.hpp"
 #include "row_keys.hpp"
+#include "spare.hpp"
 
 #include <nanobind/stl/optional.h>
 
 namespace ibmap {
 
 namespace {
-
-// Workspaces that calls lend and give back: any number of threads of Python may ask at the same time.
-template <class Work>
-class Spare {
-  public:
-    template <class Make>
-    std::unique_ptr<Work> take(Make make) {
-        {
-            const std::lock_guard lock(guard_);
-            if (!spare_.empty()) {
-                auto work = std::move(spare_.back());
-                spare_.pop_back();
-                return work;
-            }
-        }
-        return make();
-    }
-    void give(std::unique_ptr<Work> work) {
-        const std::lock_guard lock(guard_);
-        spare_.push_back(std::move(work));
-    }
-
-  private:
-    std::mutex guard_;
-    std::vector<std::unique_ptr<Work>> spare_;
-};
 
 // Rows of σ by address, for the compiled climb (search/climb.py, kernels/rows.py); they go when it goes.
 struct SigmaRows {

@@ -5,8 +5,10 @@
 namespace ibmap {
 
 void bind_bayes(nanobind::module_& module);
+void bind_counts(nanobind::module_& module, nanobind::class_<class Table>& table);
 void bind_rows(nanobind::module_& module);
 void bind_state(nanobind::module_& module);
+void bind_statistics(nanobind::module_& module);
 void bind_table(nanobind::module_& module);
 void bind_gibbs(nanobind::module_&);
 void bind_moa(nanobind::module_&);

@@ -9,13 +9,13 @@ namespace {
 constexpr std::uint32_t UNKNOWN = 0xFFFFFFFF;  // key of a row that does not know x or a member
 }
 
-void Splitter::split(const Table& table, int x, Members members) {
+void Splitter::split(const Table& table, int x, Members members, bool wants_codes) {
     double cells = table.levels[x];
     bool wide = table.is_wide(x);
     for (std::int64_t m : members) cells *= table.levels[m], wide |= table.is_wide(int(m));
     as_bits_ = cells <= FEW && !wide;
     slices.clear(int(members.size()));
-    as_bits_ ? by_bits(table, x, members) : by_keys(table, x, members);
+    as_bits_ ? by_bits(table, x, members) : by_keys(table, x, members, wants_codes);
     slices.n = int(slices.size.size());
 }
 
@@ -78,7 +78,7 @@ void Splitter::refine(const Table& table, int variable) {
     entry.resize(end), mask.resize(end);
 }
 
-void Splitter::by_keys(const Table& table, int x, Members members) {
+void Splitter::by_keys(const Table& table, int x, Members members, bool wants_codes) {
     const auto n_rows = std::size_t(table.n_rows);
     const auto most = 4 * std::uint64_t(n_rows) + 1024;  // keys beyond which those in use are numbered again
     const auto most_counted = std::min<std::uint64_t>(64 * std::uint64_t(n_rows) + 65536, UNKNOWN);  // beyond it they are sorted
@@ -129,6 +129,7 @@ void Splitter::by_keys(const Table& table, int x, Members members) {
     entry.resize(end);
     for (std::size_t i = 0; i < n_rows; ++i)
         if (key_[i] != UNKNOWN) entry[count_[key_[i]]++] = std::uint32_t(i);
+    if (!wants_codes) return;
     slices.code.resize(slices.size.size() * members.size());
     for (std::size_t j = 0; j < members.size(); ++j)
         with_codes(table, int(members[j]), [&](const auto* codes) {
