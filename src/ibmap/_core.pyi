@@ -22,6 +22,10 @@ VERSION: str  #: of the package that it was built for
 #: compressed rows: start, y, t, rest, value (see ``engines/rows.py``)
 Rows = tuple[Ints, SmallInts, Floats, Floats, Floats]
 
+#: tables of counts: start, cells, first slice of every question, of every slice a row or keys, first set of
+#: every question, sets (see ``engines/tables.py``)
+Counted = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
+
 class Table:
     """The rows of a table as bits; it keeps the arrays that it was made of."""
 
@@ -29,13 +33,53 @@ class Table:
         self,
         n_rows: int,
         levels: Ints,
-        complete: Bools,  # whether a variable has a value in every row
         level_bits: Bits,  # (levels of narrow variables, words): which rows have this level
-        columns: Bits,  # (words, columns): the same word by word, in blocks of variables
-        order: Ints,  # variables as they come in blocks
-        blocks: Ints,  # (blocks, 5): levels, first and last position in order, first column, stride
+        level_sizes: Ints,  # and how many
         wide_codes: SmallInts,  # (wide variables, rows): codes, -1 is missing
+        columns: Bits | None = None,  # (words, columns): complete variables word by word, as files have them
     ) -> None: ...
+    def count(self, x: Ints, y_start: Ints, y: Ints, given_start: Ints, given: Ints) -> Counted:
+        """Tables of each x against its ys, given its conditioning set; one row of every slice.
+
+        Slices come in the order of the levels of what is given.
+        """
+
+    def keys(self, given_start: Ints, given: Ints, slice_start: Ints, some_row: Ints) -> Ints:
+        """Levels of the given variables in one row of every slice: its key."""
+
+    def information(self, x: Ints, y_start: Ints, y: Ints) -> Floats:
+        """Mutual information of each x and its ys, in nats, in the rows that know both."""
+
+    def forget(self) -> None:
+        """Give back the buffers in which rows are split."""
+
+def are_variables(n: int, x: Ints, y: Ints, given: Ints) -> bool:
+    """Whether all of them lie between 0 and n - 1."""
+
+#: what a partition of the rows has: slice_start, keys, set_start, sets, start, cells
+Part = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
+
+def merge(
+    levels: Ints, x: Ints, y_start: Ints, y: Ints, given_start: Ints, given: Ints, parts: list[Part]
+) -> Counted:
+    """Tables of several partitions of the rows, added up; keys of slices, in whose order slices come."""
+
+def margins(
+    given_start: Ints, given: Ints, slice_start: Ints, keys: Ints, set_start: Ints, sets: Ints
+) -> tuple[Ints, Ints]:
+    """Tables of x against each given variable, given the others: first cell of each, and cells."""
+
+def number_slices(start: Ints, cells: Ints) -> tuple[Ints, Ints | None]:
+    """How many slices each table has; their numbers without gaps, cell by cell, if there are gaps."""
+
+def contingency_statistics(start: Ints, cells: Ints, n_levels: int) -> Floats:
+    """(3, tables): χ², G² and the adjusted degrees of freedom."""
+
+def score_statistics(x: Ints, y: Ints, start: Ints, cells: Ints, levels: Ints, columns: Ints) -> Floats:
+    """(2, tables): Mantel's M² and its degrees of freedom, -1 where neither variable has a score.
+
+    ``columns`` are those of a design: one for variables with a score, otherwise all levels but one.
+    """
 
 # Whole numbers → levels, codes and bits (encode.cpp). Arrays may hold integers, floats or truth values of any
 # width. Missing values are no levels: they have code -1 and no bit. A row of bits has a word for 64 rows.

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibmap import _core
 from ibmap.data import CategoricalData
 from ibmap.engines import MemoryEngine
 from ibmap.engines.model import Model
@@ -151,27 +150,3 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         )
     with pytest.raises(ValueError, match="one number"):
         engine.rows(Model("adaptive", log_odds=np.zeros((2, 2))), [0], [[]])
-    bits = engine.bits
-    good: dict[str, Any] = {
-        "n_rows": 50,
-        "levels": np.array(bits.levels),
-        "complete": bits.complete,
-        "level_bits": bits.bits,
-        "columns": bits.columns,
-        "order": bits.order,
-        "blocks": bits.blocks[0],
-        "wide_codes": bits.wide_codes,
-    }
-    _core.Table(**good)
-    for name, bad in [
-        ("n_rows", 500),
-        ("n_rows", -1),
-        ("levels", np.array(bits.levels) + 1),
-        ("levels", np.array([-1] * 5)),
-        ("complete", bits.complete[:2]),
-        ("columns", bits.columns[:, :1].copy()),
-        ("order", np.array(bits.order)[::-1].copy() + 3),
-        ("blocks", np.array(bits.blocks[0]) + 8),
-    ]:
-        with pytest.raises(ValueError, match=r"\w"):
-            _core.Table(**{**good, name: bad})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ibmap import CategoricalData, load
 from ibmap.data.packed_file import open_packed, write_packed
-from ibmap.engines import MemoryEngine, Questions, Tables, ThreadEngine, add_tables, adding, ask, pair_counts
+from ibmap.engines import MemoryEngine, Questions, Tables, ThreadEngine, add_tables, ask, shards
 from ibmap.engines.packing import packed_data
 from ibmap.engines.shards import ThreadPlaces, cut_rows, level_sizes
 from ibmap.errors import EngineError, RequestError
@@ -41,19 +41,23 @@ def test_parts_of_a_table_keep_its_orders() -> None:
         ThreadEngine([parts[0], load(parts[1], categorical=["a"])], 2)
 
 
-@pytest.mark.parametrize("places", [0, 10**9])
-@given(st.integers(0, 999), st.integers(1, 4), st.sampled_from([2, 4]), st.sampled_from([0.0, 0.1]))
+@given(
+    st.integers(0, 999),
+    st.integers(1, 4),
+    st.sampled_from([2, 4, 12]),
+    st.sampled_from([0.0, 0.1]),
+    st.sampled_from([40, 3000]),
+)
 def test_tables_are_added_as_dictionaries_are(
-    places: int, seed: int, n_parts: int, levels: int, missing: float
+    seed: int, n_parts: int, levels: int, missing: float, many: int
 ) -> None:
-    codes, cards = with_wide_columns(random_table(120, 5, levels, missing, seed=seed), 40)
+    """Tables with few empty cells, and with many: 3000 levels against 3000."""
+    codes, cards = with_wide_columns(random_table(120, 5, levels, missing, seed=seed), many, many)
     engine = PartitionedEngine(data_of(codes, cards), n_parts, seed)
-    asked = Questions.rows([0, 3, 1], [np.array([1, 2]), np.array([5]), np.empty(0, np.int64)], 6)
+    blankets = [np.array([1, 2]), np.array([5]), np.array([4, 0, 2]), np.empty(0, np.int64)]
+    asked = Questions.rows([0, 3, 5, 1], blankets, 7)
     found = [part.tables(asked) for part in engine._parts]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(adding, "FEW", places)
-        patched.setattr(adding, "EMPTY", 0)
-        whole = add_tables(found)
+    whole = add_tables(found)
     for t in range(len(whole)):
         cells = cells_by_key(whole, t)
         assert cells == added([cells_by_key(part, t) for part in found])
@@ -66,15 +70,13 @@ def test_tables_are_added_as_dictionaries_are(
     assert sets == expected
 
 
-@pytest.mark.parametrize("at_once", [1, 1 << 22])
+@pytest.mark.parametrize("at_once", [1, 1 << 16])
 @given(st.integers(0, 999), st.integers(1, 3), st.sampled_from([0.0, 0.02]))
 def test_pairs_are_counted_as_rows_are(at_once: int, seed: int, n_jobs: int, missing: float) -> None:
     codes, cards = with_wide_columns(random_table(200, 7, 4, 0.0, seed=seed), 40)
     codes[3, : int(missing * 200)] = -1  # complete in all places but the first
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pair_counts, "COUNTS_AT_ONCE", at_once)
-        patched.setattr(pair_counts, "PAIRS_AT_ONCE", 5)
-        patched.setattr(pair_counts, "TILE", 2)
+        patched.setattr(shards, "PAIRS_OF_A_TRIP", at_once)
         batches = list(ThreadEngine(data_of(codes, cards), n_jobs).pairs())
     seen = {}
     for tables in batches:
@@ -125,7 +127,6 @@ def test_pages_and_buffers_that_were_let_go_come_back(tmp_path: Path) -> None:
         found = add_tables(places.ask("tables", asked))
         assert found.cells.tolist() == expected.cells.tolist()
         assert found.answered()[1].keys.tolist() == expected.answered()[1].keys.tolist()
-    assert not vars(engines[0]._workspaces)
 
 
 def test_parts_have_all_rows_and_all_levels() -> None:

@@ -245,49 +245,9 @@ BayesRows::BayesRows(const BayesModel& model, const Table& table)
 
 void BayesRows::ask(int x, Members given, bool and_members) {
     x_ = x, given_.assign(given.begin(), given.end());
-    unpacked_ = -1, pairs_of_ = nullptr;
+    pairs_of_ = nullptr;
     counts_of_.ask(x, given, and_members);
     log_slices_ = model_.log_slices(given, -1, slices().n);
-}
-
-// cells_: the rows of a set by level of y.
-void BayesRows::count_levels(int set, int y) {
-    const Splitter& sets = counts_of_.splitter();
-    const std::int64_t begin = sets.start[set], end = sets.start[set + 1];
-    const int levels = model_.levels[y];
-    cells_.clear();
-    if (sets.as_bits() && !table_.is_wide(y)) {
-        int rest = slices().set_size[set];
-        const bool complete = table_.complete[y];
-        for (int level = complete ? 1 : 0; level < levels && rest; ++level) {
-            const std::uint64_t* bits = table_.bits(y, level);
-            int rows = 0;
-            for (std::int64_t i = begin; i < end; ++i) rows += std::popcount(sets.mask[i] & bits[sets.entry[i]]);
-            if (rows) cells_.push_back({level, rows}), rest -= rows;
-        }
-        if (complete && rest) cells_.push_back({0, rest});
-        return;
-    }
-    auto add = [&](int level) {
-        if (level < 0) return;
-        if (!by_level_[level]++) cells_.push_back({level, 0});
-    };
-    auto add_rows = [&](auto level_of) {
-        if (!sets.as_bits()) {
-            for (std::int64_t i = begin; i < end; ++i) add(level_of(sets.entry[i]));
-            return;
-        }
-        for (std::int64_t i = begin; i < end; ++i)
-            for (std::uint64_t mask = sets.mask[i]; mask; mask &= mask - 1) add(level_of(64 * sets.entry[i] + std::uint32_t(std::countr_zero(mask))));
-    };
-    if (table_.is_wide(y)) {
-        const std::int32_t* codes = table_.codes(y);
-        add_rows([&](std::uint32_t row) { return codes[row]; });
-    } else {
-        if (unpacked_ != y) codes_.resize(std::size_t(table_.n_rows)), table_.unpack(y, codes_.data()), unpacked_ = y;
-        add_rows([&](std::uint32_t row) { return codes_[row] == 255 ? -1 : int(codes_[row]); });
-    }
-    for (Count& cell : cells_) cell.rows = std::exchange(by_level_[cell.level], 0);
 }
 
 double BayesRows::log_odds(int y) {
@@ -296,22 +256,20 @@ double BayesRows::log_odds(int y) {
     const Slices& slices = this->slices();
     const Priors& priors = model_.priors(x_, y);
     const bool complete = table_.complete[y];
-    if (by_level_.size() < std::size_t(levels)) by_level_.resize(std::size_t(levels)), by_y_.resize(std::size_t(levels));
+    if (by_y_.size() < std::size_t(levels)) by_y_.resize(std::size_t(levels));
     factors_.clear();
     std::int64_t n_single = 0;
     for (int k = 0; k < slices.n; ++k) {
         if (slices.size[k] == 1) {  // g = h, if its row knows y
-            if (!complete) count_levels(slices.first_set[k], y);
-            n_single += complete || !cells_.empty();
+            n_single += complete || !level_counts_.of(counts_of_, slices.first_set[k], y).empty();
             continue;
         }
         double d = 0.0;
         std::int32_t n = 0;
         seen_.clear();
         for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) {
-            count_levels(s, y);
             std::int32_t row = 0;
-            for (const Count& cell : cells_) {
+            for (const LevelCount& cell : level_counts_.of(counts_of_, s, y)) {
                 d += priors.cell[cell.rows], row += cell.rows;
                 if (!by_y_[cell.level]) seen_.push_back(cell.level);
                 by_y_[cell.level] += cell.rows;
@@ -543,7 +501,7 @@ void BayesRows::put(std::size_t index, std::int64_t n_single) {
 template <class Each>
 void BayesRows::for_each_member(Each each) {
     const Slices& slices = this->slices();
-    if (by_level_.size() < std::size_t(model_.levels[x_])) by_level_.resize(std::size_t(model_.levels[x_])), by_y_.resize(by_level_.size());
+    if (by_level_.size() < std::size_t(model_.levels[x_])) by_level_.resize(std::size_t(model_.levels[x_]));
     const Priors* known = nullptr;
     groups_.without_each(slices, [&](int j) {
         const int y = int(given_[j]);

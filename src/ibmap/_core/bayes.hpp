@@ -6,6 +6,7 @@
 #pragma once
 #include "conditionals.hpp"
 #include "groups.hpp"
+#include "level_counts.hpp"
 
 #include <map>
 #include <mutex>
@@ -118,7 +119,6 @@ class BayesRows {
     Row row_of_members();                // these alone, in the order in which they are given
 
   private:
-    struct Count { int level, rows; };
     struct Run { std::size_t position, variable, size; };  // variables of a block that follow each other
 
     const BayesModel& model_;
@@ -137,9 +137,7 @@ class BayesRows {
     std::vector<int> constants_, wide_;    // variables that are in no block
 
     // of one y
-    int unpacked_ = -1;                    // whose codes are in codes_
-    std::vector<std::uint8_t> codes_;
-    std::vector<Count> cells_;
+    LevelCounts level_counts_;
     std::vector<int> seen_;
     std::vector<std::int32_t> by_level_, by_y_;
     std::vector<double> factors_;
@@ -164,7 +162,6 @@ class BayesRows {
     std::vector<std::uint8_t> listed_;
 
     const Slices& slices() const { return counts_of_.slices(); }
-    void count_levels(int set, int y);
     void block(std::size_t b);
     void count(std::size_t b, int first, int last);
     void add_slice(const Block& block, const Priors& priors, int k, int first);

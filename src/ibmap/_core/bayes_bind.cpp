@@ -5,6 +5,7 @@
 #include "pool.hpp"
 #include "row_keys.hpp"
 #include "rows.hpp"
+#include "spare.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -13,32 +14,6 @@ namespace ibmap {
 namespace {
 
 constexpr std::int64_t LARGE = 20'000'000;  // cells of a table of which one row takes longer than to start a thread
-
-// Workspaces that calls lend and give back: any number of threads of Python may ask at the same time.
-template <class Work>
-class Spare {
-  public:
-    template <class Make>
-    std::unique_ptr<Work> take(Make make) {
-        {
-            const std::lock_guard lock(guard_);
-            if (!spare_.empty()) {
-                auto work = std::move(spare_.back());
-                spare_.pop_back();
-                return work;
-            }
-        }
-        return make();
-    }
-    void give(std::unique_ptr<Work> work) {
-        const std::lock_guard lock(guard_);
-        spare_.push_back(std::move(work));
-    }
-
-  private:
-    std::mutex guard_;
-    std::vector<std::unique_ptr<Work>> spare_;
-};
 
 class Bayes {
   public:

@@ -1,62 +1,11 @@
 #include "bayes_pairs.hpp"
 
 #include "pool.hpp"
-#include "popcount.hpp"
+#include "tiles.hpp"
 
 #include <limits>
 
 namespace ibmap {
-
-namespace {
-
-constexpr std::size_t WORDS = 256;               // of a few columns, that fit the cache
-constexpr int COLUMNS = VECTOR == 64 ? 32 : 8;   // that are counted at once
-
-// out[i][c] += Σ_w ones(masks[i][w] & columns[w stride + c]): N masks, C columns, the sums in registers.
-template <int N, int C>
-void add_pairs(const std::uint64_t* const* masks, const std::uint64_t* columns, std::size_t stride, std::size_t begin, std::size_t end,
-               std::int32_t* const* out) {
-    constexpr int V = C / LANES;
-    Words sums[N][V] = {};
-    for (std::size_t w = begin; w < end; ++w) {
-        const std::uint64_t* from = columns + w * stride;
-        for (int i = 0; i < N; ++i)
-            for (int v = 0; v < V; ++v) sums[i][v] += ones_in(*reinterpret_cast<const Words*>(from + LANES * v) & masks[i][w]);
-    }
-    for (int i = 0; i < N; ++i)
-        for (int v = 0; v < V; ++v) *reinterpret_cast<HalfInts*>(out[i] + LANES * v) += __builtin_convertvector(sums[i][v], HalfInts);
-}
-
-template <int C>
-void add_pairs_of(std::span<const std::uint64_t* const> masks, const std::uint64_t* columns, std::size_t stride, std::size_t begin, std::size_t end,
-                  Matrix<std::int32_t>& counts, std::size_t c) {
-    std::int32_t* out[4];
-    std::size_t i = 0;
-    for (; i + 4 <= masks.size(); i += 4) {
-        for (std::size_t k = 0; k < 4; ++k) out[k] = counts[i + k] + c;
-        add_pairs<4, C>(masks.data() + i, columns, stride, begin, end, out);
-    }
-    for (; i < masks.size(); ++i) {
-        out[0] = counts[i] + c;
-        add_pairs<1, C>(masks.data() + i, columns, stride, begin, end, out);
-    }
-}
-
-// counts[i][level stride + position]: rows of a mask in each column of a block, from a position on (a multiple of 8).
-void count_tile(const Table& table, const Block& block, std::span<const std::uint64_t* const> masks, std::size_t from, Matrix<std::int32_t>& counts) {
-    counts.resize(masks.size(), block.width());
-    for (std::size_t begin = 0; begin < table.n_words; begin += WORDS) {
-        const std::size_t end = std::min(table.n_words, begin + WORDS);
-        for (int l = 0; l < block.n_levels(); ++l) {
-            const std::uint64_t* columns = block.bits + l * block.level_stride;
-            std::size_t c = from;
-            for (; c + COLUMNS <= block.stride; c += COLUMNS) add_pairs_of<COLUMNS>(masks, columns + c, block.word_stride, begin, end, counts, l * block.stride + c);
-            for (; c < block.stride; c += 8) add_pairs_of<8>(masks, columns + c, block.word_stride, begin, end, counts, l * block.stride + c);
-        }
-    }
-}
-
-}  // namespace
 
 PairTiles::PairTiles(const BayesModel& of_model, const Table& of_table) : model(of_model), table(of_table), is_irregular(std::size_t(of_table.n), 1) {
     for (std::size_t b = 0; b < table.blocks.size(); ++b) {
@@ -93,7 +42,10 @@ void PairTiles::score(const Tile& tile, Work& work) const {
     std::vector<const std::uint64_t*> masks;
     for (int i = tile.first; i < tile.last; ++i)
         for (int level = 1; level <= above; ++level) masks.push_back(table.bits(mine.variables[i], level));
-    count_tile(table, others, masks, from, work.counts);
+    work.counts.reserve(masks.size(), others.width());
+    std::vector<std::int32_t*> out;
+    for (std::size_t i = 0; i < masks.size(); ++i) out.push_back(work.counts[i]);
+    count_tile(table, others, masks, from, out);
 
     const Priors& priors = model.priors(mine.variables[0], others.variables[0]);
     const auto n = std::int32_t(table.n_rows);

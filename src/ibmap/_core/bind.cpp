@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
     ibmap::bind_pairwise_fit(module);
     ibmap::bind_rows(module);
     ibmap::bind_state(module);
+    ibmap::bind_statistics(module);
     ibmap::bind_sum_product(module);
     ibmap::bind_table(module);
 }

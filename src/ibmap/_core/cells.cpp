@@ -2,42 +2,55 @@
 
 namespace ibmap {
 
+namespace {
+
+void require(bool holds) {
+    if (!holds) throw std::invalid_argument("the tables do not fit their questions");
+}
+
+void below(const std::int64_t* values, std::int64_t size, std::int64_t bound) {
+    bool inside = true;
+    for (std::int64_t i = 0; i < size; ++i) inside &= std::uint64_t(values[i]) < std::uint64_t(bound);
+    require(inside);
+}
+
+}  // namespace
+
 void Cells::check(const std::vector<int>& levels) const {
-    auto require = [](bool holds) {
-        if (!holds) throw std::invalid_argument("the tables do not fit their questions");
-    };
+    check_lists(levels);
+    for (std::size_t q = 0; q < size(); ++q)
+        for (std::int64_t t = y_start.data()[q]; t < y_start.data()[q + 1]; ++t) check_table(q, t, levels);
+}
+
+void Cells::check_table(std::size_t q, std::int64_t t, const std::vector<int>& levels) const {
+    const std::int64_t n = std::int64_t(cells.shape(1)), size = start.data()[t + 1] - start.data()[t], *mine = cells.data() + start.data()[t];
+    below(mine, size, slice_start.data()[q + 1] - slice_start.data()[q]), below(mine + n, size, levels[x.data()[q]]);
+    below(mine + 2 * n, size, levels[y.data()[t]]), below(mine + 3 * n, size, std::int64_t(1) << 31);
+}
+
+void Cells::check_lists(const std::vector<int>& levels) const {
     const auto n = std::int64_t(levels.size());
     const std::size_t m = size();
     auto lists = [&](const Vector<const std::int64_t>& starts, std::size_t n_lists, std::int64_t end) {
         require(starts.shape(0) == n_lists + 1 && starts.data()[0] == 0 && starts.data()[n_lists] == end);
         for (std::size_t i = 0; i < n_lists; ++i) require(starts.data()[i] <= starts.data()[i + 1]);
     };
-    auto below = [&](const std::int64_t* values, std::size_t size, std::int64_t bound) {
-        for (std::size_t i = 0; i < size; ++i) require(0 <= values[i] && values[i] < bound);
-    };
-    below(x.data(), m, n), below(y.data(), y.shape(0), n), below(given.data(), given.shape(0), n);
+    below(x.data(), std::int64_t(m), n), below(y.data(), std::int64_t(y.shape(0)), n), below(given.data(), std::int64_t(given.shape(0)), n);
     lists(y_start, m, std::int64_t(y.shape(0))), lists(given_start, m, std::int64_t(given.shape(0)));
     require(slice_start.shape(0) == m + 1), lists(slice_start, m, slice_start.data()[m]);
     require(sets.shape(0) == 3 && cells.shape(0) == 4);
     lists(set_start, m, std::int64_t(sets.shape(1))), lists(start, y.shape(0), std::int64_t(cells.shape(1)));
-    const std::size_t n_sets = sets.shape(1), n_cells = cells.shape(1);
+    const std::size_t n_sets = sets.shape(1);
     std::int64_t n_keys = 0;
     for (std::size_t q = 0; q < m; ++q) {
         const std::int64_t slices = slice_start.data()[q + 1] - slice_start.data()[q], r = levels[x.data()[q]];
         const std::int64_t first_set = set_start.data()[q], last_set = set_start.data()[q + 1];
-        below(sets.data() + first_set, std::size_t(last_set - first_set), slices);
-        below(sets.data() + n_sets + first_set, std::size_t(last_set - first_set), r);
-        below(sets.data() + 2 * n_sets + first_set, std::size_t(last_set - first_set), std::int64_t(1) << 31);
+        below(sets.data() + first_set, last_set - first_set, slices);
+        below(sets.data() + n_sets + first_set, last_set - first_set, r);
+        below(sets.data() + 2 * n_sets + first_set, last_set - first_set, std::int64_t(1) << 31);
         for (std::int64_t k = 0; k < slices; ++k)
             for (std::int64_t g = given_start.data()[q]; g < given_start.data()[q + 1]; ++g, ++n_keys)
                 require(n_keys < std::int64_t(keys.shape(0)) && 0 <= keys.data()[n_keys] && keys.data()[n_keys] < levels[given.data()[g]]);
-        for (std::int64_t t = y_start.data()[q]; t < y_start.data()[q + 1]; ++t) {
-            const std::int64_t begin = start.data()[t], size = start.data()[t + 1] - begin;
-            below(cells.data() + begin, std::size_t(size), slices);
-            below(cells.data() + n_cells + begin, std::size_t(size), r);
-            below(cells.data() + 2 * n_cells + begin, std::size_t(size), levels[y.data()[t]]);
-            below(cells.data() + 3 * n_cells + begin, std::size_t(size), std::int64_t(1) << 31);
-        }
     }
     require(n_keys == std::int64_t(keys.shape(0)));
 }

@@ -12,7 +12,10 @@ struct Cells {
     Table2<const std::int64_t> cells;  // (4, cells): slice, level of x, level of y, rows
 
     std::size_t size() const { return x.shape(0); }
-    void check(const std::vector<int>& levels) const;  // refuse what would lead out of bounds
+    // Refuse what would lead out of bounds: all of it; all but cells; the cells of one table.
+    void check(const std::vector<int>& levels) const;
+    void check_lists(const std::vector<int>& levels) const;
+    void check_table(std::size_t q, std::int64_t t, const std::vector<int>& levels) const;
 };
 
 // The slices behind cells, one question at a time.

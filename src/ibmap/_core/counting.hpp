@@ -19,7 +19,7 @@ class CountSource {
 class BitCounts final : public CountSource {
   public:
     explicit BitCounts(const Table& table) : table_(table) {}
-    void ask(int x, Members members, bool with_codes = true) { splitter_.split(table_, x, members, with_codes); }
+    void ask(int x, Members members, bool wants_codes = true) { splitter_.split(table_, x, members, wants_codes); }
 
     const Splitter& splitter() const { return splitter_; }
     const Table& table() const { return table_; }

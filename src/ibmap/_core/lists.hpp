@@ -15,7 +15,7 @@ struct Lists {
     std::span<const std::int64_t> operator[](std::size_t q) const {
         return {values.data() + start.data()[q], std::size_t(start.data()[q + 1] - start.data()[q])};
     }
-    void check(std::size_t n_lists, int n, const char* what) const {
+    void check(std::size_t n_lists, std::int64_t n, const char* what) const {
         const std::int64_t *at = start.data(), size = std::int64_t(values.shape(0));
         bool holds = start.shape(0) == n_lists + 1 && at[0] == 0 && at[n_lists] == size;
         for (std::size_t q = 0; holds && q < n_lists; ++q) holds = at[q] <= at[q + 1];

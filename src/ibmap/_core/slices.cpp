@@ -9,13 +9,13 @@ namespace {
 constexpr std::uint32_t UNKNOWN = 0xFFFFFFFF;  // key of a row that does not know x or a member
 }
 
-void Splitter::split(const Table& table, int x, Members members, bool with_codes) {
+void Splitter::split(const Table& table, int x, Members members, bool wants_codes) {
     double cells = table.levels[x];
     bool wide = table.is_wide(x);
     for (std::int64_t m : members) cells *= table.levels[m], wide |= table.is_wide(int(m));
     as_bits_ = cells <= FEW && !wide;
     slices.clear(int(members.size()));
-    as_bits_ ? by_bits(table, x, members) : by_keys(table, x, members, with_codes);
+    as_bits_ ? by_bits(table, x, members) : by_keys(table, x, members, wants_codes);
     slices.n = int(slices.size.size());
 }
 
@@ -78,13 +78,13 @@ void Splitter::refine(const Table& table, int variable) {
     entry.resize(end), mask.resize(end);
 }
 
-void Splitter::by_keys(const Table& table, int x, Members members, bool with_codes) {
+void Splitter::by_keys(const Table& table, int x, Members members, bool wants_codes) {
     const auto n_rows = std::size_t(table.n_rows);
     const auto most = 4 * std::uint64_t(n_rows) + 1024;  // keys beyond which those in use are numbered again
     const auto most_counted = std::min<std::uint64_t>(64 * std::uint64_t(n_rows) + 65536, UNKNOWN);  // beyond it they are sorted
     std::uint64_t range = 1;
     std::size_t known = 0;
-    if (!with_codes && table_of_keyed_ == &table && keyed_.size() <= members.size() && std::equal(keyed_.begin(), keyed_.end(), members.begin()))
+    if (!wants_codes && table_of_keyed_ == &table && keyed_.size() <= members.size() && std::equal(keyed_.begin(), keyed_.end(), members.begin()))
         key_ = keys_of_keyed_, range = range_of_keyed_, known = keyed_.size();
     else
         key_.assign(n_rows, 0);
@@ -98,7 +98,7 @@ void Splitter::by_keys(const Table& table, int x, Members members, bool with_cod
         range *= r;
         if (range > most) range = renumber(range);
     }
-    if (!with_codes) keyed_.assign(members.begin(), members.end()), keys_of_keyed_ = key_, range_of_keyed_ = range, table_of_keyed_ = &table;
+    if (!wants_codes) keyed_.assign(members.begin(), members.end()), keys_of_keyed_ = key_, range_of_keyed_ = range, table_of_keyed_ = &table;
     const auto r = std::uint64_t(table.levels[x]);
     start.assign(1, 0), mask.clear();
     std::uint32_t end = 0, rows = 0;
@@ -134,10 +134,10 @@ void Splitter::by_keys(const Table& table, int x, Members members, bool with_cod
     entry.resize(end);
     for (std::size_t i = 0; i < n_rows; ++i)
         if (key_[i] != UNKNOWN) entry[count_[key_[i]]++] = std::uint32_t(i);
-    if (!with_codes) return;
+    if (!wants_codes) return;
     slices.code.resize(slices.size.size() * members.size());
     for (std::size_t j = 0; j < members.size(); ++j)
-        this->with_codes(table, int(members[j]), [&](const auto* codes) {
+        with_codes(table, int(members[j]), [&](const auto* codes) {
             for (std::size_t k = 0; k < slices.size.size(); ++k) slices.code[k * members.size() + j] = codes[entry[start[slices.first_set[k]]]];
         });
 }

@@ -33,7 +33,7 @@ class Splitter {
     std::vector<std::uint64_t> mask;      // which rows of each word; empty if entries are rows
 
     bool as_bits() const { return as_bits_; }
-    void split(const Table& table, int x, Members members, bool with_codes = true);  // without, Slices::code may be empty
+    void split(const Table& table, int x, Members members, bool wants_codes = true);  // levels of members take time where there are many slices
 
   private:
     bool as_bits_ = false;
@@ -48,7 +48,7 @@ class Splitter {
     const Table* table_of_keyed_ = nullptr;
 
     void by_bits(const Table& table, int x, Members members);
-    void by_keys(const Table& table, int x, Members members, bool with_codes);
+    void by_keys(const Table& table, int x, Members members, bool wants_codes);
     void refine(const Table& table, int variable);
     template <class Work>
     void with_codes(const Table& table, int variable, Work work);

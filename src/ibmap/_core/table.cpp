@@ -1,6 +1,9 @@
 #include "table.hpp"
 
 #include "bind.hpp"
+#include "counter.hpp"
+
+#include <nanobind/stl/optional.h>
 
 #include <map>
 
@@ -8,83 +11,107 @@ namespace ibmap {
 
 namespace {
 
+constexpr int WIDE = 32;               // levels of a variable up to which it is bits
+constexpr std::size_t FILE_BLOCK = 256;  // variables that a file has side by side
+
 void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
 }
 
 }  // namespace
 
-Table::Table(std::int64_t rows, Vector<const std::int64_t> n_levels, Vector<const bool> is_complete, Table2<const std::uint64_t> level_bits,
-             Table2<const std::uint64_t> columns, Vector<const std::int64_t> order, Table2<const std::int64_t> ordered_blocks,
-             Table2<const std::int32_t> wide_codes)
-    : n_rows(rows), n(int(n_levels.shape(0))), n_words(level_bits.shape(1)), level_bits_(level_bits), columns_(columns), wide_codes_(wide_codes) {
-    constexpr int WIDE = 32;
+Table::Table(std::int64_t rows, Vector<const std::int64_t> n_levels, Table2<const std::uint64_t> level_bits, Vector<const std::int64_t> level_sizes,
+             Table2<const std::int32_t> wide_codes, std::optional<Table2<const std::uint64_t>> columns)
+    : n_rows(rows), n(int(n_levels.shape(0))), n_words(level_bits.shape(1)), level_bits_(level_bits), level_sizes_(level_sizes), wide_codes_(wide_codes),
+      columns_(columns), places_(std::size_t(n)), counters_(std::make_unique<Spare<Counter>>()) {
     require(rows >= 0 && n_words == std::max<std::size_t>(1, (rows + 63) / 64), "words do not fit the rows");
-    require(is_complete.shape(0) == std::size_t(n), "one flag for every variable");
-    require(columns.shape(0) == n_words, "columns do not fit the rows");
     std::int64_t narrow = 0, wide = 0;
     for (int v = 0; v < n; ++v) {
         const std::int64_t r = n_levels.data()[v];
         require(r >= 0 && r < (std::int64_t(1) << 31), "levels out of range");
         levels.push_back(int(r));
-        complete.push_back(is_complete.data()[v]);
         first_.push_back(r <= WIDE ? narrow : -1), wide_.push_back(r <= WIDE ? -1 : wide);
         r <= WIDE ? narrow += r : wide += 1;
     }
-    require(level_bits.shape(0) == std::size_t(narrow), "bits do not fit the levels");
+    require(level_bits.shape(0) == std::size_t(narrow) && level_sizes.shape(0) == std::size_t(narrow), "bits do not fit the levels");
     require(wide_codes.shape(0) == std::size_t(wide) && (!wide || wide_codes.shape(1) == std::size_t(rows)), "codes do not fit the rows");
-    for (std::size_t b = 0; b < ordered_blocks.shape(0); ++b) {
-        const std::int64_t* block = ordered_blocks.data() + 5 * b;  // levels, first and last position, first column, stride
-        require(ordered_blocks.shape(1) == 5 && 0 <= block[1] && block[1] < block[2] && std::size_t(block[2]) <= order.shape(0), "a block is out of order");
-        require(block[3] >= 0 && block[4] >= block[2] - block[1] && block[4] % 8 == 0 && block[0] >= 0 &&
-                    block[3] + std::max<std::int64_t>(block[0] - 1, 0) * block[4] <= std::int64_t(columns.shape(1)),
-                "a block is beyond the columns");
-        std::vector<int> variables;
-        for (std::int64_t i = block[1]; i < block[2]; ++i) {
-            const std::int64_t v = order.data()[i];
-            require(0 <= v && v < n && levels[v] == block[0] && first_[v] >= 0 && complete[v], "a variable is in the wrong block");
-            variables.push_back(int(v));
+    std::map<int, std::vector<int>> regular, others;  // by levels, or each wide variable alone
+    for (int v = 0; v < n; ++v) {
+        std::int64_t known = 0;
+        if (is_wide(v)) {
+            for (std::int64_t i = 0; i < rows; ++i) {
+                require(codes(v)[i] >= -1 && codes(v)[i] < levels[v], "a code is out of range");
+                known += codes(v)[i] >= 0;
+            }
+        } else {
+            for (int level = 0; level < levels[v]; ++level) {
+                require(0 <= size(v, level) && size(v, level) <= rows, "sizes of levels do not fit the rows");
+                known += size(v, level);
+            }
         }
-        if (block[0] > 1) add_blocks(std::move(variables), std::size_t(block[3]), std::size_t(block[4]));
+        complete.push_back(known == rows);
+        if (levels[v] < 2 || levels[v] > MOST_LEVELS) continue;
+        complete[v] && !is_wide(v) ? regular[levels[v]].push_back(v) : others[is_wide(v) ? -v - 1 : levels[v]].push_back(v);
     }
-    add_incomplete();
-    for (std::size_t b = 0; b < blocks.size(); ++b) bytes_.push_back(std::make_unique<Bytes>());
+    std::size_t column = 0;
+    for (const auto& [r, variables] : regular) {
+        if (!columns) {
+            add_blocks(variables, 1, nullptr, 0);
+            continue;
+        }
+        for (std::size_t begin = 0; begin < variables.size(); begin += FILE_BLOCK) {
+            const auto some = std::span(variables).subspan(begin, std::min(FILE_BLOCK, variables.size() - begin));
+            const std::size_t stride = padded(some.size(), 8), end = column + std::size_t(r - 1) * stride;
+            require(end <= columns->shape(1), "columns do not fit the variables");
+            add_blocks(some, 1, columns->data() + column, stride);
+            column = end;
+        }
+    }
+    require(!columns || (columns->shape(0) == n_words && columns->shape(1) == column), "columns do not fit the rows");
+    for (const auto& [key, variables] : others) add_blocks(variables, 0, nullptr, 0);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        bytes_.push_back(std::make_unique<Bytes>());
+        for (std::size_t i = 0; i < blocks[b].variables.size(); ++i) places_[blocks[b].variables[i]] = {int(b), int(i)};
+    }
 }
 
-// Complete variables of as many levels, cut so that the counts of a block stay in the cache.
-void Table::add_blocks(std::vector<int> variables, std::size_t column, std::size_t stride) {
+Table::~Table() = default;
+
+// Variables of as many levels, cut so that the counts of a block stay in the cache; columns are those of the first one, if they are there.
+void Table::add_blocks(std::span<const int> variables, int first_level, const std::uint64_t* columns, std::size_t level_stride) {
     const int r = levels[variables[0]];
-    const std::size_t at_once = std::max<std::size_t>(8, BLOCK_COLUMNS / (r - 1) / 8 * 8);
+    const std::size_t at_once = std::max<std::size_t>(8, BLOCK_COLUMNS / std::size_t(r - first_level) / 8 * 8);
     for (std::size_t begin = 0; begin < variables.size(); begin += at_once) {
-        const std::size_t end = std::min(variables.size(), begin + at_once);
-        Block block{r, 1, {variables.begin() + long(begin), variables.begin() + long(end)}, padded(end - begin, 8)};
-        block.bits = columns_.data() + column + begin, block.word_stride = columns_.shape(1), block.level_stride = stride;
+        const auto some = variables.subspan(begin, std::min(at_once, variables.size() - begin));
+        Block block{r, first_level, {some.begin(), some.end()}, padded(some.size(), 8)};
+        if (columns) {
+            block.bits = columns + begin, block.word_stride = columns_->shape(1), block.level_stride = level_stride;
+        } else if (!is_wide(some[0])) {
+            turn(block);
+        }
         blocks.push_back(std::move(block));
     }
 }
 
-// Variables with missing values or very many levels: every level is counted.
-void Table::add_incomplete() {
-    std::map<int, std::vector<int>> by_levels;
-    for (int v = 0; v < n; ++v)
-        if (levels[v] > 1 && levels[v] <= MOST_LEVELS && (is_wide(v) || !complete[v])) by_levels[is_wide(v) ? -v - 1 : levels[v]].push_back(v);
-    for (auto& [key, variables] : by_levels) {
-        const int r = levels[variables[0]];
-        const std::size_t at_once = std::max<std::size_t>(8, BLOCK_COLUMNS / r / 8 * 8);
-        for (std::size_t begin = 0; begin < variables.size(); begin += at_once) {
-            const std::size_t end = std::min(variables.size(), begin + at_once);
-            Block block{r, 0, {variables.begin() + long(begin), variables.begin() + long(end)}, padded(end - begin, 8)};
-            if (key > 0) {
-                auto& bits = own_bits_.emplace_back(n_words * block.width(), 0);
-                for (int level = 0; level < r; ++level)
-                    for (std::size_t i = 0; i < block.variables.size(); ++i)
-                        for (std::size_t w = 0; w < n_words; ++w)
-                            bits[w * block.width() + level * block.stride + i] = this->bits(block.variables[i], level)[w];
-                block.bits = bits.data(), block.word_stride = block.width(), block.level_stride = block.stride;
-            }
-            blocks.push_back(std::move(block));
-        }
+// The bits of a block word by word; columns beyond the last variable repeat it.
+void Table::turn(Block& block) {
+    const std::size_t width = block.width();
+    auto& out = own_bits_.emplace_back(n_words * width);
+    for (std::size_t c = 0; c < width; c += 8) {  // a line of the cache
+        const std::uint64_t* from[8];
+        for (std::size_t j = 0; j < 8; ++j)
+            from[j] = bits(block.variables[std::min(c % block.stride + j, block.variables.size() - 1)], block.first_level + int(c / block.stride));
+        for (std::size_t w = 0; w < n_words; ++w)
+            for (std::size_t j = 0; j < 8; ++j) out[w * width + c + j] = from[j][w];
     }
+    block.bits = out.data(), block.word_stride = width, block.level_stride = block.stride;
+}
+
+int Table::level_of(int variable, std::int64_t row) const {
+    if (is_wide(variable)) return codes(variable)[row];
+    for (int level = 0; level < levels[variable]; ++level)
+        if (bits(variable, level)[row / 64] >> row % 64 & 1) return level;
+    return -1;
 }
 
 void Table::unpack(int variable, std::uint8_t* out) const {
@@ -121,11 +148,11 @@ const Matrix<std::uint8_t>* Table::as_bytes(std::size_t index) const {
 }
 
 void bind_table(nb::module_& module) {
-    nb::class_<Table>(module, "Table")
-        .def(nb::init<std::int64_t, Vector<const std::int64_t>, Vector<const bool>, Table2<const std::uint64_t>, Table2<const std::uint64_t>,
-                      Vector<const std::int64_t>, Table2<const std::int64_t>, Table2<const std::int32_t>>(),
-             nb::arg("n_rows"), nb::arg("levels"), nb::arg("complete"), nb::arg("level_bits"), nb::arg("columns"), nb::arg("order"),
-             nb::arg("blocks"), nb::arg("wide_codes"));
+    nb::class_<Table> table(module, "Table");
+    table.def(nb::init<std::int64_t, Vector<const std::int64_t>, Table2<const std::uint64_t>, Vector<const std::int64_t>, Table2<const std::int32_t>,
+                       std::optional<Table2<const std::uint64_t>>>(),
+              nb::arg("n_rows"), nb::arg("levels"), nb::arg("level_bits"), nb::arg("level_sizes"), nb::arg("wide_codes"), nb::arg("columns") = nb::none());
+    bind_counts(module, table);
 }
 
 }  // namespace ibmap

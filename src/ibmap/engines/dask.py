@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from ibmap._types import Ints
 from ibmap.data.declared import MissingValues, Ordinal
 from ibmap.data.declared import column_options as said_about
 from ibmap.data.missing import check_policy
@@ -24,8 +23,7 @@ from ibmap.data.sources import list_names as listed_names
 from ibmap.data.sources import select_columns as chosen
 from ibmap.engines.clusters import check_versions, connected
 from ibmap.engines.crew import Crew, LostWorkerError, Told
-from ibmap.engines.messages import narrow, pack_questions, unpack_tables, wide
-from ibmap.engines.pair_counts import PairLayout
+from ibmap.engines.messages import pack_questions, unpack_tables
 from ibmap.engines.questions import Questions
 from ibmap.engines.shards import ShardEngine
 from ibmap.errors import DataError, DataWarning, EngineError
@@ -108,7 +106,7 @@ class DaskEngine(ShardEngine):
         kinds = kinds_of(names, self._plan.ordinal)
         schema = Schema(names, self._plan.levels, n_rows, kinds, reading=self._reading)
         schema = replace(schema, digest_of_rows=self._digest(schema))
-        super().__init__(schema, sizes)
+        super().__init__(schema)
         declared = {name for one in seen for name in one.declared}
         odd = too_many_levels(schema, declared), self._missing_together(sizes), self._plan.lost
         said = tuple(filter(None, odd))
@@ -173,11 +171,7 @@ class DaskEngine(ShardEngine):
         if method == "tables":
             asked: Questions = arguments[0]
             found = self._crew.ask(method, (pack_questions(asked),))
-            return [unpack_tables(message, asked, self._layout.levels) for message in found]
-        if method == "pair_counts":
-            layout: PairLayout = arguments[0]
-            about: tuple[Ints, Ints] = (wide(layout.levels), wide(layout.regular))
-            return list(map(wide, self._crew.ask(method, (*map(narrow, about), *arguments[1:]))))
+            return [unpack_tables(message, asked, self.schema.cardinalities) for message in found]
         raise EngineError(f"nobody can be asked for {method!r}")
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from ibmap._libraries import library
 from ibmap._text import in_bytes
 from ibmap._types import Ints
 from ibmap.data import CategoricalData
+from ibmap.data.table import LevelBits
 from ibmap.engines.gpu_rows import DeviceRows
 from ibmap.engines.memory import MemoryEngine, drawn_rows
 from ibmap.engines.model import DIRECTED, Model
@@ -46,7 +47,7 @@ class GpuEngine(MemoryEngine):
     def __init__(self, data: CategoricalData, arrays: str = "cupy") -> None:
         super().__init__(data)
         self.arrays: Any = cupy_with_a_device() if arrays == "cupy" else library(arrays)
-        regular = not self.packed.irregular.size and bool((self.packed.levels <= 2).all())
+        regular = bool((self.bits.complete & (self.bits.levels <= 2)).all())
         self.columns: Any = None  #: (variables, rows) on the GPU: where each variable has its second level
         if not regular or data.n_rows >= MOST_ROWS:
             why = "it has" if not regular else f"with {data.n_rows:,} rows it is too long for"
@@ -61,7 +62,7 @@ class GpuEngine(MemoryEngine):
                 f"the table takes {in_bytes(needed)} on the GPU, which has {in_bytes(free)} free: use the "
                 "engine in memory (leave out engine), or fewer columns"
             )
-        self.columns = self.arrays.asarray(second_levels(self.packed), dtype=np.float32)
+        self.columns = self.arrays.asarray(second_levels(self.bits), dtype=np.float32)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GpuEngine, (self.data, self.arrays.__name__)
@@ -127,9 +128,9 @@ def cupy_with_a_device() -> Any:
     return arrays
 
 
-def second_levels(packed: Any) -> Any:
+def second_levels(table: LevelBits) -> Any:
     """Return which rows have the second level of each variable, as bytes; constants have none."""
-    bits = packed.level_bits[np.minimum(packed.first + 1, len(packed.level_bits) - 1)]
-    rows = np.unpackbits(bits.view(np.uint8), axis=1, count=packed.n_rows, bitorder="little")
-    rows[packed.levels < 2] = 0
+    bits = table.bits[np.minimum(table.first + 1, len(table.bits) - 1)]
+    rows = np.unpackbits(bits.view(np.uint8), axis=1, count=table.n_rows, bitorder="little")
+    rows[table.levels < 2] = 0
     return rows

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from threading import local
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,7 @@ from ibmap.engines.packing import pack, packed_data
 from ibmap.engines.questions import NONE, Questions
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists
 from ibmap.engines.tables import Slices, Tables
-from ibmap.kernels.context import counting_context
-from ibmap.kernels.records import Sets
-from ibmap.kernels.tables import count_tables, levels_in_rows
+from ibmap.kernels.records import Packed, Sets
 
 
 class MemoryEngine(EngineBase):
@@ -40,41 +37,35 @@ class MemoryEngine(EngineBase):
     def __init__(self, data: CategoricalData) -> None:
         self.data, self.schema = data, data.schema
         self.bits = packed_data(data).bits
-        self.packed = pack(data, self.bits)  #: the rows as bits, for kernels
-        self._workspaces = local()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MemoryEngine, (self.data,)
 
     def tables(self, questions: Questions) -> Tables:
         """Count: one table for every y of every question."""
-        asked = questions.check(self.schema.n_variables)
-        start, cells, slice_start, some_row, set_start, sets = count_tables(
-            *self._workspace(), asked.x, asked.y, asked.y_start, asked.given, asked.given_start
-        )
-
-        def find_keys() -> Ints:
-            """Look up the levels of the given variables in one row of every slice."""
-            return levels_in_rows(self._workspace()[0], asked.given, asked.given_start, some_row, slice_start)
-
-        levels, n_rows = self.schema.cardinalities, self.schema.n_rows
-        slices = Slices(slice_start, find_keys, set_start, sets)
-        return Tables.of(asked, levels, start, cells, n_rows, slices)
+        asked, table = questions.check(self.schema.n_variables), self.table
+        start, cells, slice_start, some_row, set_start, sets = table.count(*asked.arrays)
+        given = asked.given_start, asked.given
+        slices = Slices(slice_start, lambda: table.keys(*given, slice_start, some_row), set_start, sets)
+        return Tables.of(asked, self.schema.cardinalities, start, cells, self.schema.n_rows, slices)
 
     @cached_property
     def table(self) -> _core.Table:
         """The rows as bits, for the core."""
-        bits, schema = self.bits, self.schema
+        bits = self.bits
         return _core.Table(
-            schema.n_rows,
-            np.array(schema.cardinalities, np.int64),
-            np.ascontiguousarray(bits.complete),
+            self.schema.n_rows,
+            np.asarray(bits.levels, np.int64),
             np.ascontiguousarray(bits.bits),
-            np.ascontiguousarray(bits.columns),
-            np.ascontiguousarray(bits.order, np.int64),
-            np.ascontiguousarray(bits.blocks[0]),
+            np.ascontiguousarray(bits.level_sizes, np.int64),
             np.ascontiguousarray(bits.wide_codes, np.int32),
+            bits.turned,
         )
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The rows as bits, for the kernels that are left."""
+        return pack(self.data, self.bits)
 
     def rows(
         self,
@@ -115,15 +106,7 @@ class MemoryEngine(EngineBase):
 
     def forget_splits(self) -> None:
         """Give back the buffers in which rows are split; the next question gets new ones."""
-        self._workspaces = local()
-
-    def _workspace(self) -> tuple[Ints, Ints]:
-        """Return what the calling thread counts with: the rows and buffers, and how far they are split."""
-        mine = self._workspaces
-        if not hasattr(mine, "numbers"):
-            mine.numbers, mine.arrays = counting_context(self.packed, new_sets(self.schema.n_rows))
-            mine.reached = np.full(6 + self.schema.n_variables, -1, np.int64)
-        return mine.numbers, mine.reached
+        self.table.forget()
 
 
 def drawn_rows(rng: np.random.Generator, n_rows: int, share: float | None = None) -> Ints:
@@ -139,7 +122,7 @@ def n_drawn(share: float, n_rows: int) -> int:
 
 
 def new_sets(n_rows: int) -> Sets:
-    """Return buffers for four partitions of the rows; every thread needs its own."""
+    """Return buffers for four partitions of the rows, for the kernels that are left."""
     n = max(n_rows, 64)
     return Sets(
         np.empty((4, n), np.uint32),

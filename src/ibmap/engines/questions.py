@@ -8,9 +8,9 @@ from itertools import combinations, islice
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ibmap import _core
 from ibmap._types import Bools, Floats, Ints
 from ibmap.errors import RequestError
-from ibmap.kernels.tables import all_below
 
 BATCH_SUBSETS = 256  #: subsets that are counted together before anyone looks at the answers
 FIRST_SUBSETS = 4  #: of a size, before all others: most questions end at the first or second
@@ -40,6 +40,11 @@ class Questions:
     def __len__(self) -> int:
         return len(self.x)
 
+    @property
+    def arrays(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """What the core takes: x, ys and conditioning sets, each after where they begin."""
+        return self.x, self.y_start, self.y, self.given_start, self.given
+
     def same(self, other: "Questions") -> bool:
         """Whether two batches ask the same, in the same order."""
         mine, theirs = vars(self), vars(other)
@@ -62,7 +67,7 @@ class Questions:
 
     def check(self, n: int) -> "Questions":
         """Return the questions, if all they name is among n variables."""
-        if not all_below(self.x, self.y, self.given, n):
+        if not _core.are_variables(n, self.x, self.y, self.given):
             for variables in (self.x, self.y, self.given):
                 as_indices(variables, n)
         return self
@@ -131,8 +136,6 @@ def as_indices(variables: ArrayLike, n: int) -> Ints:
     array([0, 2])
     """
     indices = np.asarray(variables, dtype=np.int64).reshape(-1)
-    if not indices.flags.writeable:  # kernels would be compiled again for arrays that are read-only
-        indices = indices.copy()
     if indices.size and not 0 <= indices.min() <= indices.max() < n:
         raise RequestError(f"there are {n} variables: indices run from 0 to {n - 1}, not {indices.tolist()}")
     return indices

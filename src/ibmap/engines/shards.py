@@ -12,22 +12,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibmap._parallel import n_threads, result_of
 from ibmap._types import Ints
 from ibmap.data import CategoricalData, Schema
 from ibmap.data.packed_file import let_go
 from ibmap.data.schema import PARTS
-from ibmap.data.table import WIDE, LevelBits, PackedData
+from ibmap.data.table import LevelBits, PackedData
 from ibmap.engines.adding import add_tables
-from ibmap.engines.engine import EngineBase
+from ibmap.engines.engine import EngineBase, pair_questions
 from ibmap.engines.memory import MemoryEngine, drawn_rows
 from ibmap.engines.packing import packed_data
-from ibmap.engines.pair_counts import PairLayout, counts_of, regular_variables, tables_of
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
 from ibmap.errors import EngineError
+
+PAIRS_OF_A_TRIP = 1 << 16  #: tables of pairs that all places are asked for at once
 
 
 class Place:
@@ -52,13 +52,6 @@ class Place:
             found.append(part.tables(asked))
             _ = found[-1].answered()[1].keys  # they are looked up in the rows
         return found[0] if len(found) == 1 else add_tables(found)
-
-    def pair_counts(self, layout: PairLayout, first: int, last: int) -> NDArray[np.int64]:
-        """Count some variables against all later ones."""
-        out = np.zeros(layout.shape(first, last), np.int64)
-        for part in self._one_by_one():
-            out += counts_of(part, layout, first, last)
-        return out
 
     def _one_by_one(self) -> Iterator[MemoryEngine]:
         for part in self._parts:
@@ -104,17 +97,10 @@ class ShardEngine(EngineBase):
     ----------
     schema : Schema
         The table without its rows.
-    level_sizes : sequence of ndarray
-        How many rows have each level of each variable.
     """
 
-    def __init__(self, schema: Schema, level_sizes: Sequence[Ints]) -> None:
+    def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        levels = np.array(schema.cardinalities)
-        complete = np.array([int(sizes.sum()) == schema.n_rows for sizes in level_sizes], bool)
-        regular = regular_variables(levels, complete, levels <= WIDE)
-        sizes = np.concatenate([np.empty(0, np.int64), *(level_sizes[v] for v in regular.tolist())])
-        self._layout = PairLayout(levels, regular, sizes)
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
         """Call a method of every place at once; return one answer for each."""
@@ -125,11 +111,8 @@ class ShardEngine(EngineBase):
         return add_tables(self.ask("tables", questions.check(self.schema.n_variables)))
 
     def pairs(self) -> Iterator[Tables]:
-        """Count every pair of variables once, x < y, without conditioning; in batches, in any order."""
-        for first, last in self._layout.trips():
-            counts = sum(self.ask("pair_counts", self._layout, first, last))
-            yield from tables_of(counts, self._layout, first, last, self.schema.n_rows)
-        for questions in self._layout.others():
+        """Count every pair of variables once, x < y, without conditioning; in few batches."""
+        for questions in pair_questions(self.schema.n_variables, PAIRS_OF_A_TRIP):
             yield self.tables(questions)
 
 
@@ -161,8 +144,7 @@ class ThreadEngine(ShardEngine):
         else:
             parts = list(map(packed_data, data))
             schema = schema_of(parts)
-        sizes = [sum(level_sizes(part.bits, v) for part in parts) for v in range(schema.n_variables)]
-        super().__init__(schema, sizes)  # type: ignore[arg-type]
+        super().__init__(schema)
         self._places = ThreadPlaces([MemoryEngine(part) for part in parts], threads)
 
     def __reduce__(self) -> tuple[Any, ...]:

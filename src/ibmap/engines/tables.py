@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ibmap import _core
 from ibmap._types import Floats, Ints
 from ibmap.engines.questions import Questions
 from ibmap.errors import EngineError
-from ibmap.kernels.margins import margin_tables
-from ibmap.kernels.tables import closes_gaps
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,19 +129,20 @@ class Tables:
     @property
     def n_slices(self) -> Ints:
         """Observed slices of each table."""
-        first = np.ones(self.cells.shape[1] + 1, np.int64)
-        first[1:-1] = self.cells[0, 1:] != self.cells[0, :-1]
-        first[self.start] = 1
-        seen = np.concatenate([[0], np.cumsum(first)])
-        return np.asarray(seen[self.start[1:]] - seen[self.start[:-1]])
+        return self._numbers[0]
+
+    @cached_property
+    def _numbers(self) -> tuple[Ints, Ints | None]:
+        """How many slices each table has; their numbers without gaps, cell by cell, if there are gaps."""
+        return _core.number_slices(self.start, self.cells)
 
     def closed(self) -> "Tables":
         """Return the tables with slices numbered within each from 0, without gaps; they cannot be added.
 
         There are gaps only where a slice has no row that knows y.
         """
-        number = np.empty(self.cells.shape[1], np.int64)
-        if not closes_gaps(self.start, self.cells, number):
+        number = self._numbers[1]
+        if number is None:
             return self
         return replace(self, cells=np.concatenate([number[None], self.cells[1:]]), slices=None)
 
@@ -152,8 +152,8 @@ class Tables:
         They are margins of the slices: nothing is counted again.
         """
         asked, slices = self.answered()
-        start, cells = margin_tables(
-            asked.given, asked.given_start, slices.start, slices.keys, slices.set_start, slices.sets
+        start, cells = _core.margins(
+            asked.given_start, asked.given, slices.start, slices.keys, slices.set_start, slices.sets
         )
         xs = np.repeat(asked.x, np.diff(asked.given_start))
         return Tables(xs, asked.given, self.levels, start, cells, self.of_rows, margins_of=asked)

@@ -13,7 +13,6 @@ from typing import Any
 from weakref import finalize
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibmap._types import Ints
 from ibmap.data.declared import ColumnOptions as Told
@@ -26,8 +25,7 @@ from ibmap.data.reader import read_piece, without_rows
 from ibmap.data.table import PackedData
 from ibmap.engines.adding import add_tables
 from ibmap.engines.memory import MemoryEngine
-from ibmap.engines.messages import Message, narrow, pack_tables, unpack_questions, wide
-from ibmap.engines.pair_counts import PairLayout
+from ibmap.engines.messages import Message, pack_tables, unpack_questions
 from ibmap.engines.shards import ThreadPlaces, level_sizes
 from ibmap.errors import IbmapError
 
@@ -100,20 +98,11 @@ class Workplace:
         found = self._ask(pieces, "tables", unpack_questions(asked))
         return pack_tables(found[0] if len(found) == 1 else add_tables(found))
 
-    def pair_counts(
-        self, pieces: list[int], levels: Ints, regular: Ints, first: int, last: int
-    ) -> NDArray[Any]:
-        """Count some variables against all later ones, added up over some pieces."""
-        found = self._ask(pieces, "pair_counts", PairLayout(wide(levels), wide(regular)), first, last)
-        return narrow(np.sum(found, axis=0))
-
     def _ask(self, pieces: list[int], method: str, *arguments: Any) -> list[Any]:
         if self._places is None or self._asked != pieces:
             engines = [self._pieces[number] for number in pieces]
-            packed = [engine.packed for engine in engines]
-            mapped = sum(
-                each.level_bits.nbytes + each.columns.nbytes + each.wide_codes.nbytes for each in packed
-            )
+            bits = [engine.bits for engine in engines]
+            mapped = sum(each.bits.nbytes + each.columns.nbytes + each.wide_codes.nbytes for each in bits)
             lets_go = bool(self._memory) and mapped > ROOM * float(self._memory or 0)
             self._places, self._asked = ThreadPlaces(engines, self._threads, lets_go), pieces
         return self._places.ask(method, *arguments)

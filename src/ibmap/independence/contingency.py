@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _core
 from ibmap._text import one_of
 from ibmap.engines import Tables
 from ibmap.errors import RequestError
 from ibmap.independence.base import Answers, TableTest
-from ibmap.kernels.contingency import statistics_of_tables
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ class _ClassicalTest(TableTest):
             raise RequestError(f"dof must be {one_of(DEGREES_OF_FREEDOM)}, not {self.dof!r}")
         if not 0 < self.alpha < 1:
             raise RequestError(f"alpha must lie between 0 and 1, not {self.alpha}")
-        out = statistics_of_tables(tables.start, tables.cells, int(cardinalities.max()))
+        out = _core.contingency_statistics(tables.start, tables.cells, int(cardinalities.max()))
         full = (cardinalities[tables.x] - 1) * (cardinalities[tables.y] - 1) * tables.n_slices
         dof = out[2] if self.dof == "adjusted" else full.astype(float)
         statistic = out[self._which]
@@ -105,6 +105,6 @@ class MutualInformationTest(TableTest):
 
     def evaluate(self, tables: Tables, cardinalities: Ints) -> Answers:
         """Answer one question per table."""
-        out = statistics_of_tables(tables.start, tables.cells, int(cardinalities.max()))
+        out = _core.contingency_statistics(tables.start, tables.cells, int(cardinalities.max()))
         information = out[1] / (2 * np.maximum(tables.n_rows, 1))
         return Answers(information < self.threshold, information, statistic=information)

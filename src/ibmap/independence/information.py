@@ -4,11 +4,9 @@ import numpy as np
 
 from ibmap._parallel import spread
 from ibmap._types import Floats
-from ibmap.engines import Engine, MemoryEngine, Questions
-from ibmap.engines.engine import checked
-from ibmap.independence.base import BoundTableTest
+from ibmap.engines import Engine, MemoryEngine
+from ibmap.engines.engine import checked, pair_questions
 from ibmap.independence.contingency import MutualInformationTest
-from ibmap.kernels.information import information_of_row
 
 
 def information_matrix(engine: Engine, n_threads: int = 1) -> Floats:
@@ -25,32 +23,18 @@ def information_matrix(engine: Engine, n_threads: int = 1) -> Floats:
            [0.6931, 0.    , 0.    ],
            [0.    , 0.    , 0.    ]])
     """
-    n = engine.schema.n_variables
+    n, levels, test = engine.schema.n_variables, engine.schema.cardinalities, MutualInformationTest()
     out = np.zeros((n, n))
     if isinstance(engine, MemoryEngine):
-        _by_bits(engine, out, n_threads)
+        batches, table = list(pair_questions(n)), engine.table
+
+        def fill(_: int, q: int) -> None:
+            asked = batches[q]
+            out[asked.x_of_table, asked.y] = table.information(asked.x, asked.y_start, asked.y)
+
+        spread(fill, range(len(batches)), n_threads)
     else:
-        test = BoundTableTest(MutualInformationTest(), engine)
         for tables in engine.pairs():
-            answers = test.evaluate(checked(tables, engine.schema))
+            answers = test.evaluate(checked(tables, engine.schema), levels)
             out[tables.x, tables.y] = answers.strength
     return out + out.T
-
-
-def _by_bits(engine: MemoryEngine, out: Floats, n_threads: int) -> None:
-    """Fill the upper triangle; pairs with a variable of very many levels are counted as cells."""
-    packed, n = engine.packed, engine.schema.n_variables
-    test = BoundTableTest(MutualInformationTest(), engine)
-    size = np.arange(packed.n_rows + 1, dtype=float)
-    n_log_n = size * np.log(np.maximum(size, 1.0))
-
-    def fill(_: int, x: int) -> None:
-        others = np.arange(x + 1, n)
-        if packed.first[x] >= 0:
-            margins = np.empty(int(packed.levels.max()), np.int64)
-            information_of_row(packed, n_log_n, margins, x, out[x])
-            others = others[packed.first[others] < 0]
-        if len(others):
-            out[x, others] = test.answers(Questions.fixed(x, others, ())).strength
-
-    spread(fill, range(n), n_threads)

@@ -1,6 +1,6 @@
 """Tests of variables whose levels have an order: Mantel's M², which looks for trends, not for any table.
 
-The statistic is that of the linear-by-linear association (``kernels/score_statistics.py``), added up over
+The statistic is that of the linear-by-linear association (``_core/statistics.cpp``), added up over
 slices before it is squared: many small slices that say the same add up. Binary variables have an order, too;
 of two of them it is the Cochran-Mantel-Haenszel test. Pairs of which neither has an order are tested by whole
 tables: χ², or G².
@@ -12,7 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ibmap._types import Floats
+from ibmap import _core
+from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Tables
 from ibmap.errors import RequestError
 from ibmap.independence.base import (
@@ -24,13 +25,10 @@ from ibmap.independence.base import (
     require_levels,
 )
 from ibmap.independence.bayesian import log_prior_of
-from ibmap.kernels.coding import columns_of
-from ibmap.kernels.contingency import statistics_of_tables
-from ibmap.kernels.score_statistics import score_statistics
 
 Judge: TypeAlias = Callable[[Tables, Floats, Floats], Answers]  #: from tables, statistics and their freedom
 
-CHI_SQUARE, G_SQUARE = 0, 1  #: rows of ``statistics_of_tables``
+CHI_SQUARE, G_SQUARE = 0, 1  #: rows of ``contingency_statistics``
 
 
 class OrdinalTest(Parameters):
@@ -128,12 +126,22 @@ class BoundOrdinalTest(BoundTableTest):
 
     def evaluate(self, tables: Tables) -> Answers:
         """Answer one question per table."""
-        tables = tables.closed()
-        statistic, freedom = score_statistics(
-            tables.x, tables.y, tables.start, tables.cells, np.array(self.levels), self._columns
+        statistic, freedom = _core.score_statistics(
+            tables.x, tables.y, tables.start, tables.cells, self.levels, self._columns
         )
         if (freedom < 0).any():
-            every = statistics_of_tables(tables.start, tables.cells, int(self.levels.max()))
+            every = _core.contingency_statistics(tables.start, tables.cells, int(self.levels.max()))
             statistic = np.where(freedom < 0, every[self._otherwise], statistic)
             freedom = np.where(freedom < 0, every[2], freedom)
         return self._judge(tables, statistic, freedom)
+
+
+def columns_of(levels: Ints, ordinal: Bools) -> Ints:
+    """Return how many columns of a design each variable has: one score, or a contrast for all levels but one.
+
+    Examples
+    --------
+    >>> columns_of(np.array([1, 2, 5, 5]), np.array([True, True, True, False])).tolist()
+    [0, 1, 1, 4]
+    """
+    return np.where(ordinal, np.minimum(levels - 1, 1), levels - 1)

@@ -11,10 +11,9 @@ import numpy as np
 from ibmap._types import Floats, Ints
 from ibmap.graph import Graph
 from ibmap.independence.base import log_one_minus_exp
-from ibmap.kernels.pairs import absent_pairs
 
 NEAR_MISSES = 100_000  #: at most this many pairs without an edge are listed beside the edges
-BAND = 1 << 18  #: pairs that are looked at together
+BAND = 1 << 16  #: pairs that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,20 +180,24 @@ def _by_posterior(pairs: Ints, logs: Floats) -> tuple[Ints, Floats]:
 def _best_absent(graph: Graph, pair_scores: Floats, wanted: int, constant: Sequence[int]) -> Ints:
     """Return the ``wanted`` absent pairs with the highest posterior, in order, a band of rows at a time."""
     n, bar = graph.n_variables, -np.inf
+    known = np.ones(n, bool)
+    known[constant] = False
     band = max(1, BAND // max(n, 1))
-    found, value = np.empty((band * n, 2), np.int64), np.empty(band * n)
     best, worth = np.empty((0, 2), np.int64), np.empty(0)
     for first in range(0, n if wanted else 0, band):
         last = min(first + band, n)
-        adjacent = np.zeros((last - first, n), bool)
-        mine = graph.pairs[
-            np.searchsorted(graph.pairs[:, 0], first) : np.searchsorted(graph.pairs[:, 0], last)
-        ]
-        adjacent[mine[:, 0] - first, mine[:, 1]] = True
-        adjacent[:, constant] = True
-        adjacent[[i - first for i in constant if first <= i < last]] = True
-        m = absent_pairs(pair_scores, adjacent, first, last, bar, found, value)
-        best, worth = np.concatenate([best, found[:m]]), np.concatenate([worth, value[:m]])
+        absent = known[first:last, None] & known & (np.arange(n) > np.arange(first, last)[:, None])
+        ends = np.searchsorted(graph.pairs[:, 0], (first, last))
+        mine = graph.pairs[slice(*ends)]
+        absent[mine[:, 0] - first, mine[:, 1]] = False
+        here, there = pair_scores[first:last], pair_scores[:, first:last].T
+        # log(1 - e^σ) is at most log(-σ): most pairs need no exact value
+        absent &= np.minimum(-here, 1.0) * np.minimum(-there, 1.0) >= np.exp(bar) * (1 - 1e-12)
+        i, j = absent.nonzero()
+        value = log_one_minus_exp(here[i, j]) + log_one_minus_exp(there[i, j])
+        above = value > bar
+        found = np.stack([first + i, j], axis=1)[above]
+        best, worth = np.concatenate([best, found]), np.concatenate([worth, value[above]])
         if len(worth) > (wanted if last == n else 2 * wanted):
             kept = np.sort(np.argpartition(-worth, wanted - 1)[:wanted])
             best, worth = best[kept], worth[kept]
