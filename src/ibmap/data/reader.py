@@ -15,7 +15,7 @@ import numpy as np
 
 from ibmap._parallel import in_order
 from ibmap._text import listing
-from ibmap.data.columns import Coded, Column, Labels, Numeric
+from ibmap.data.columns import Coded, Column, Labels, Numeric, infinite
 from ibmap.data.declared import (
     ColumnOptions,
     MissingValues,
@@ -35,7 +35,7 @@ from ibmap.data.discretize import (
     interval_labels,
 )
 from ibmap.data.files import open_file
-from ibmap.data.frames import encode_matrix, open_source
+from ibmap.data.frames import encode_matrix, open_source, polars_batch
 from ibmap.data.missing import apply_policy, check_counts, check_finite, check_policy, no_row_left
 from ibmap.data.packing import Part, Plan, beside, counted, key_of, pack_column, part_of
 from ibmap.data.parquet import Piece
@@ -406,6 +406,8 @@ class Reader:
 
     def _complete_rows(self, batch: Batch) -> Batch:
         """Return the rows without a missing value; infinities count even where a row is left out."""
+        if batch.frame is not None and not self.about.absent:  # the same, before text is encoded
+            return self._complete_frame(batch.where, batch.frame(self.names))
         columns = list(map(self.about.with_missing, batch.read(self.names)))
         for column in columns:
             self.check_kind(column.name, column.kind, batch.where)
@@ -420,6 +422,18 @@ class Reader:
         keep = ~np.logical_or.reduce(some)
         kept = {column.name: column.rows(keep) for column in columns}
         return Batch(batch.where, int(keep.sum()), lambda names: [kept[name] for name in names])
+
+    def _complete_frame(self, where: str, frame: Any) -> Batch:
+        """Return the rows of a polars frame without a missing value."""
+        import polars as pl
+
+        floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+        for name in floats:
+            if frame[name].is_infinite().any():
+                raise infinite(name)
+        frame = frame.with_columns(pl.col(floats).fill_nan(None)) if floats else frame
+        self.known = self.known + (len(frame) - np.array(frame.null_count().row(0), np.int64))
+        return polars_batch(where, frame.drop_nulls())
 
     def plan(self) -> Plan:
         """Return what all parts have in common, now that all rows have passed."""
