@@ -138,9 +138,10 @@ def load(
     if isinstance(source, CategoricalData):
         is_file = isinstance(source, PackedData) and source.known_digest is not None
         data = _select_variables(_with_options(source, about), select_columns(source.names, drop, only))
-        _check_coded(data, missing, "pack" if is_file else "load", discretize is not None or bins is not None)
-        for words in data.warnings if is_file else ():  # of others they were said before
-            warnings.warn(words, DataWarning, stacklevel=2)
+        if is_file:
+            _check_packed(data, missing, discretize is not None or bins is not None)
+            for words in data.warnings:  # of others they were said before
+                warnings.warn(words, DataWarning, stacklevel=2)
         chose = {"drop": drop, "only": only, **about.arguments(data.names)}
         before = source.reading or {"missing": "testwise" if data.has_missing else missing}
         return data.read_by({**before, **{name: value for name, value in chose.items() if value}})
@@ -216,13 +217,13 @@ def n_threads() -> int:
     return pl.thread_pool_size()
 
 
-def _check_coded(data: CategoricalData, missing: str, verb: str, is_cut: bool) -> None:
-    """Refuse what could only be done when a table was packed; one in memory may have been cut before."""
-    if is_cut and verb == "pack":
+def _check_packed(data: CategoricalData, missing: str, is_cut: bool) -> None:
+    """Refuse what could only be done when a table was packed."""
+    if is_cut:
         raise RequestError("the table is packed: columns can only be cut when it is packed")
     if missing in ("drop", "category") and data.has_missing:
         raise RequestError(
-            f"the table was {verb}ed with its missing values: {verb} it again with missing={missing!r}"
+            f"the table was packed with its missing values: pack it again with missing={missing!r}"
         )
 
 
