@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ibmap.data import load
-from ibmap.errors import DataError, DataWarning, RequestError
+from ibmap.errors import DataError, DataWarning
 
 NUMBER = [1, None, 0, 1]
 WORD = ["b", "a", None, "a"]
@@ -110,15 +110,13 @@ def test_many_incomplete_columns_are_summed_up() -> None:
         load(np.vstack([np.full(7, np.nan), np.ones(7)]))
 
 
-@pytest.mark.parametrize(
-    "table", [{"a": [0, None, 1], "b": [0, 1, 1]}, {"a": ["x", None, "y"], "b": [0, 1, 1]}]
-)
-def test_a_table_that_is_coded_with_its_gaps_is_loaded_again_to_drop_them(table):
-    data = load(table, missing="testwise")
-    assert load(data).has_missing
-    for missing in ("drop", "category"):
-        with pytest.raises(RequestError, match=f"load it again with missing='{missing}'"):
-            load(data, missing=missing)
+@pytest.mark.parametrize("values", [[0, None, 1], ["x", None, "y"]])
+def test_a_table_in_memory_is_read_already(values):
+    data = load({"a": values, "b": [0, 1, 1]}, missing="testwise")
+    for missing in ("error", "drop", "category"):
+        again = load(data, missing=missing, discretize="quantile")
+        assert again.digest() == data.digest()
+        assert again.reading["missing"] == "testwise"
 
 
 def test_warnings_are_said_once():

@@ -282,7 +282,7 @@ def columns_in_batches(frame: Any) -> list[Column]:
 
 def polars_batch(where: str, frame: Any) -> Batch:
     """Return a batch whose rows are a polars frame."""
-    return Batch(where, len(frame), lambda names: columns_in_batches(frame.select(names)))
+    return Batch(where, len(frame), lambda names: columns_in_batches(frame.select(names)), frame.select)
 
 
 def source_of_frames(frames: Any) -> Source:

@@ -51,7 +51,8 @@ class StoredFile:
         scanned = _scan_file(self.path, self.kind)  # one for all: it keeps what it has seen of the file
         for row in range(first, first + size, most_rows):
             n_rows = min(most_rows, first + size - row)
-            yield Batch(str(self.path), n_rows, partial(self._columns, scanned, row, n_rows))
+            where = (scanned, row, n_rows)
+            yield Batch(str(self.path), n_rows, partial(self._columns, *where), partial(self._read, *where))
 
     def _columns(self, scanned: Any, first: int, size: int, names: Sequence[str]) -> list[Column]:
         return columns_in_batches(self._read(scanned, first, size, names))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ibmap._parallel import in_order
 from ibmap._text import listing
-from ibmap.data.columns import Coded, Column, Labels, Numeric
+from ibmap.data.columns import Coded, Column, Labels, Numeric, infinite
 from ibmap.data.declared import (
     ColumnOptions,
     MissingValues,
@@ -35,7 +35,7 @@ from ibmap.data.discretize import (
     interval_labels,
 )
 from ibmap.data.files import open_file
-from ibmap.data.frames import encode_matrix, open_source
+from ibmap.data.frames import encode_matrix, open_source, polars_batch
 from ibmap.data.missing import apply_policy, check_counts, check_finite, check_policy, no_row_left
 from ibmap.data.packing import Part, Plan, beside, counted, key_of, pack_column, part_of
 from ibmap.data.parquet import Piece
@@ -138,9 +138,10 @@ def load(
     if isinstance(source, CategoricalData):
         is_file = isinstance(source, PackedData) and source.known_digest is not None
         data = _select_variables(_with_options(source, about), select_columns(source.names, drop, only))
-        _check_coded(data, missing, "pack" if is_file else "load", discretize is not None or bins is not None)
-        for words in data.warnings if is_file else ():  # of others they were said before
-            warnings.warn(words, DataWarning, stacklevel=2)
+        if is_file:
+            _check_packed(data, missing, discretize is not None or bins is not None)
+            for words in data.warnings:  # of others they were said before
+                warnings.warn(words, DataWarning, stacklevel=2)
         chose = {"drop": drop, "only": only, **about.arguments(data.names)}
         before = source.reading or {"missing": "testwise" if data.has_missing else missing}
         return data.read_by({**before, **{name: value for name, value in chose.items() if value}})
@@ -216,13 +217,13 @@ def n_threads() -> int:
     return pl.thread_pool_size()
 
 
-def _check_coded(data: CategoricalData, missing: str, verb: str, is_cut: bool) -> None:
-    """Refuse what could only be done when a table was packed; one in memory may have been cut before."""
-    if is_cut and verb == "pack":
+def _check_packed(data: CategoricalData, missing: str, is_cut: bool) -> None:
+    """Refuse what could only be done when a table was packed."""
+    if is_cut:
         raise RequestError("the table is packed: columns can only be cut when it is packed")
     if missing in ("drop", "category") and data.has_missing:
         raise RequestError(
-            f"the table was {verb}ed with its missing values: {verb} it again with missing={missing!r}"
+            f"the table was packed with its missing values: pack it again with missing={missing!r}"
         )
 
 
@@ -406,6 +407,8 @@ class Reader:
 
     def _complete_rows(self, batch: Batch) -> Batch:
         """Return the rows without a missing value; infinities count even where a row is left out."""
+        if batch.frame is not None and not self.about.absent:  # the same, before text is encoded
+            return self._complete_frame(batch.where, batch.frame(self.names))
         columns = list(map(self.about.with_missing, batch.read(self.names)))
         for column in columns:
             self.check_kind(column.name, column.kind, batch.where)
@@ -420,6 +423,18 @@ class Reader:
         keep = ~np.logical_or.reduce(some)
         kept = {column.name: column.rows(keep) for column in columns}
         return Batch(batch.where, int(keep.sum()), lambda names: [kept[name] for name in names])
+
+    def _complete_frame(self, where: str, frame: Any) -> Batch:
+        """Return the rows of a polars frame without a missing value."""
+        import polars as pl
+
+        floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+        for name in floats:
+            if frame[name].is_infinite().any():
+                raise infinite(name)
+        frame = frame.with_columns(pl.col(floats).fill_nan(None)) if floats else frame
+        self.known = self.known + (len(frame) - np.array(frame.null_count().row(0), np.int64))
+        return polars_batch(where, frame.drop_nulls())
 
     def plan(self) -> Plan:
         """Return what all parts have in common, now that all rows have passed."""

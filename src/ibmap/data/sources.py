@@ -24,12 +24,13 @@ class ReadAgainError(Exception):
 class Batch:
     """Some rows of a table: where they are from, how many, and what reads some of their columns.
 
-    Threads may call ``read`` at the same time.
+    Threads may call ``read`` at the same time. ``frame`` reads the same as a polars frame, if it is one.
     """
 
     where: str
     n_rows: int
     read: Callable[[Sequence[str]], list[Column]]
+    frame: Callable[[Sequence[str]], Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
