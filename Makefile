@@ -17,7 +17,6 @@ endif
 .PHONY: core debug sanitize wheel demo test test-slow test-oldest lint docs bench quality clean
 
 demo: $(VENV)/.core core
-	@echo "Learning; the first run compiles for a while."
 	@$(BIN)/ibmap demo --out demo
 
 test: $(VENV)/.dev core
@@ -26,7 +25,7 @@ test: $(VENV)/.dev core
 test-slow: $(VENV)/.dev core
 	$(BIN)/python -m pytest -q -m slow
 
-# The oldest supported versions (constraints-oldest.txt). What meets a library: tables, kernels, learners, formats,
+# The oldest supported versions (constraints-oldest.txt). What meets a library: tables, learners, formats,
 # pictures, the command line. Left out: what is only built upon that (optimisation, experiments, worlds, the tutorial),
 # the browser, tests that start many processes, and what those versions cannot do:
 #   scikit-learn 1.6: its own check_positive_only_tag subtracts a float from integers, in place
@@ -41,7 +40,7 @@ OLDEST_CANNOT := positive_only_tag or verbs_by_task or text_in_blocks_is or help
   or 99999999999999999999 or 12345678901234567890 or by_batches_of_arrow
 
 test-oldest: $(OLDEST)/.test core
-	NUMBA_CACHE_DIR="$(CURDIR)/$(OLDEST)/numba" $(OLDEST)/bin/python -m pytest -n $(JOBS) -q \
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -q \
 	  -W "ignore:Downcasting object dtype:FutureWarning" -k "not ($(OLDEST_CANNOT))" \
 	  tests $(OLDEST_WITHOUT:%=--ignore=tests/%)
 

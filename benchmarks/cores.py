@@ -8,10 +8,10 @@ import os
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from time import perf_counter, process_time
 
-import numba
 import numpy as np
 import polars as pl
 
@@ -24,22 +24,14 @@ from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc
 from ibmap.learners.bootstrap import bootstrap
 from large_tables import rows_of
 
+BUSY = bytes(30_000_000)  #: hashing it keeps a core busy, without the interpreter's lock
 Stage = Callable[[int], object]  #: does its work in so many threads
-
-
-@numba.njit(nogil=True)  # type: ignore[untyped-decorator]
-def spin(n: int) -> float:
-    """Keep a core busy."""
-    total = 0.0
-    for i in range(n):
-        total += (i % 7) * 0.5
-    return total
 
 
 def spinning(threads: int) -> None:
     """The same work in one thread or in two."""
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(spin, [20_000_000] * 8))
+        list(pool.map(lambda _: sha256(BUSY).digest(), range(8)))
 
 
 def stages(folder: Path) -> dict[str, Stage]:

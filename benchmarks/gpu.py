@@ -19,7 +19,6 @@ from ibmap.engines.gpu import GpuEngine
 from ibmap.engines.packing import packed_data
 from ibmap.learners import evidence_map
 from ibmap.results.learned import Learned
-from ibmap.search import climb
 
 NOISE = (0.0, 0.3, 0.45, 0.6)  # how often a copy is redrawn
 ROWS = 1000
@@ -68,10 +67,7 @@ def main() -> None:
     def on_gpu(data: CategoricalData) -> GpuEngine:
         return GpuEngine(data, arguments.arrays)
 
-    matrix = climb.MATRIX
-    for climb.MATRIX in (10, matrix):  # both ways to search are compiled
-        for engine in (on_gpu, MemoryEngine):
-            learn(groups_of_four(1000), engine)  # with as many neighbours as large tables have
+    learn(groups_of_four(1000), on_gpu)  # CuPy compiles its kernels
     found = []
     for n in arguments.variables:
         data = groups_of_four(n)

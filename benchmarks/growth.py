@@ -20,11 +20,7 @@ import json, re, sys, time
 sys.path.insert(0, {here!r})
 from common import world
 from ibmap import IBMAP
-from ibmap.search import climb
 data = world({n}, {rows}, seed=1)
-usual, climb.PARALLEL = climb.PARALLEL, 0  # so that a small fit loads all kernels
-IBMAP(n_jobs=2).fit(data[:, :50])
-climb.PARALLEL = usual
 IBMAP(n_jobs=2).fit(data[:, :50])
 began = time.perf_counter()
 net = IBMAP(n_jobs=2).fit(data)

@@ -6,10 +6,8 @@ from pathlib import Path
 
 ALL = (
     "peers",
-    "limits",
     "shapes",
     "startup",
-    "compile",
     "routes",
     "kernels",
     "output",

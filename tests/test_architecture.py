@@ -13,7 +13,7 @@ import ibmap
 
 SRC = Path(ibmap.__file__).parent
 FILES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
-FOUNDATIONS = {"_core", "errors", "kernels"} | {
+FOUNDATIONS = {"_core", "errors"} | {
     path.stem
     for path in SRC.glob("_*.py")
     if path.stem not in ("__init__", "__main__", "_graph_parts", "_loader")

@@ -4,7 +4,7 @@
 >>> IBMAP(patience=2)
 IBMAP(patience=2)
 
-Names are imported when they are first used: ``import ibmap`` takes milliseconds and compiles nothing.
+Names are imported when they are first used: ``import ibmap`` takes milliseconds.
 """
 
 from importlib import import_module

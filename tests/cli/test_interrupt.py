@@ -153,22 +153,6 @@ def test_a_signal_is_answered_within_a_second_whatever_becomes_of_it(survey, tmp
     assert not (tmp_path / "a").exists()
 
 
-@pytest.mark.parametrize("moment", [1.5, 4.0])
-def test_an_interrupt_while_kernels_are_compiled(survey, tmp_path, moment):
-    command = [sys.executable, "-m", "ibmap.cli", "learn", str(survey), "--out", str(tmp_path / "out")]
-    cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=cold) as process:
-        time.sleep(moment)
-        process.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        err = process.stderr.read()
-        assert process.wait(timeout=30) == 130
-        assert time.monotonic() - sent < 2
-    assert err.startswith("ibmap: interrupted")
-    assert err.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
 def stopping(after: int):
     """A progress line that is interrupted after some steps."""
     from contextlib import contextmanager

@@ -51,9 +51,9 @@ def test_there_and_back(path, data):
 def test_nothing_is_copied_and_nobody_can_write_to_the_file(path):
     before = path.read_bytes()
     engine = MemoryEngine(load(path))
-    for array in (engine.packed.level_bits, engine.packed.columns, engine.packed.wide_codes):
+    for array in (engine.bits.bits, engine.bits.turned, engine.bits.wide_codes):
         assert not array.flags.owndata
-    engine.packed.level_bits[0, 0] ^= np.uint64(1)
+    engine.bits.bits[0, 0] ^= np.uint64(1)
     assert path.read_bytes() == before
 
 

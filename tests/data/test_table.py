@@ -106,7 +106,7 @@ def test_parts_that_do_not_fit_are_refused(codes: np.ndarray, words: str) -> Non
 
 
 def test_import_is_light() -> None:
-    heavy = ("numba", "pandas", "polars", "narwhals", "pyarrow", "scipy", "sklearn")
+    heavy = ("pandas", "polars", "narwhals", "pyarrow", "scipy", "sklearn")
     code = (
         "import sys, ibmap; before = set(sys.modules); import ibmap.data; "
         f"print(sorted((set(sys.modules) - before) & set({heavy!r})))"

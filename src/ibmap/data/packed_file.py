@@ -1,4 +1,4 @@
-"""A packed table in a file, as kernels read it.
+"""A packed table in a file, as the core reads it.
 
 The file begins with ``MAGIC``, a version, the length of a header and its SHA-256. The header is JSON: names,
 levels and the digest of the table, and where the arrays stand. Each of these begins at a multiple of 4096.

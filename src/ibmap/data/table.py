@@ -226,7 +226,7 @@ def _is_frozen(array: NDArray[Any]) -> bool:
 def _check_parts(
     codes: NDArray[Any], names: tuple[str, ...], levels: tuple[tuple[Hashable, ...], ...]
 ) -> None:
-    """Refuse parts that do not fit together: kernels trust the codes and check no bounds."""
+    """Refuse parts that do not fit together: the core trusts the codes."""
     if codes.ndim != 2 or codes.dtype.kind not in "iu":
         raise DataError(
             f"codes must be a 2-D array of integers, not {codes.ndim}-D {codes.dtype}: one row per variable"
@@ -362,7 +362,7 @@ class LevelBits:
 
     @cached_property
     def columns(self) -> Bits:
-        """Levels 1, 2, ... of the blocks, word by word: as kernels count them."""
+        """Levels 1, 2, ... of the blocks, word by word: as the core counts them."""
         if self.turned is not None:
             return self.turned
         rows, n_words = self.blocks[1], self.bits.shape[1]

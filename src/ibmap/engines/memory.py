@@ -11,11 +11,10 @@ from ibmap._types import Ints
 from ibmap.data import CategoricalData
 from ibmap.engines.engine import EngineBase
 from ibmap.engines.model import Model
-from ibmap.engines.packing import pack, packed_data
+from ibmap.engines.packing import packed_data
 from ibmap.engines.questions import NONE, Questions
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists
 from ibmap.engines.tables import Slices, Tables
-from ibmap.kernels.records import Packed, Sets
 
 
 class MemoryEngine(EngineBase):
@@ -61,11 +60,6 @@ class MemoryEngine(EngineBase):
             np.ascontiguousarray(bits.wide_codes, np.int32),
             bits.turned,
         )
-
-    @cached_property
-    def packed(self) -> Packed:
-        """The rows as bits, for the kernels that are left."""
-        return pack(self.data, self.bits)
 
     def rows(
         self,
@@ -119,17 +113,3 @@ def drawn_rows(rng: np.random.Generator, n_rows: int, share: float | None = None
 def n_drawn(share: float, n_rows: int) -> int:
     """Return how many rows a share is; never all of several, or every replicate would be the table."""
     return min(round(share * n_rows), max(n_rows - 1, 1))
-
-
-def new_sets(n_rows: int) -> Sets:
-    """Return buffers for four partitions of the rows, for the kernels that are left."""
-    n = max(n_rows, 64)
-    return Sets(
-        np.empty((4, n), np.uint32),
-        np.empty((4, n), np.uint64),
-        np.empty((4, n + 1), np.int64),
-        np.empty((4, n), np.int64),
-        np.empty((4, n), np.int64),
-        np.empty((4, n + 1), np.int64),
-        np.empty(n, np.int64),
-    )

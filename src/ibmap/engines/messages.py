@@ -32,7 +32,7 @@ def narrow(values: Ints) -> NDArray[np.unsignedinteger[Any]]:
 
 
 def wide(values: NDArray[Any]) -> Ints:
-    """Return numbers as kernels take them."""
+    """Return numbers as the core takes them."""
     return values.astype(np.int64)
 
 

@@ -84,7 +84,7 @@ class BayesianTest(Parameters):
     def bind(self, engine: Engine) -> "BoundBayesianTest":
         """Bind the test to an engine: tabulate the log-gamma function for its prior counts.
 
-        Rows in the memory of this process are counted and scored by compiled kernels in one go.
+        Rows in the memory of this process are counted and scored by the core in one go.
         """
         for option, values in (
             ("combine", COMBINATIONS),

@@ -149,7 +149,7 @@ def _read(path: Path, fingerprint: str, n: int) -> dict[str, Any] | None:
 
 
 def _is_whole(found: dict[str, Any], n: int) -> bool:
-    """Whether everything is there; kernels trust the positions."""
+    """Whether everything is there; the core trusts the positions."""
     try:
         numbers = [float(found["seconds"]), int(found["n_tests"]), bool(found["finished"])]
         pairs = [(x, y) for x, y, _, _, _ in found["steps"]] + [(x, y) for x, y in found.get("tried", [])]

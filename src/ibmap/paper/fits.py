@@ -104,7 +104,7 @@ def fit(learner: str, table: "CategoricalData", **options: Any) -> tuple["Graph"
 
 @cache
 def _warm(learner: str) -> Callable[..., Any]:
-    """Return the function of a learner, after a first call that loads or compiles its kernels."""
+    """Return the function of a learner, after a first call, which loads what it needs."""
     from ibmap.learners.registry import find_learner
 
     search = find_learner(learner)

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -231,11 +231,7 @@ def _foreign(path: Path) -> DataError:
 @cache
 def _origin() -> tuple[tuple[str, str], ...]:
     found = [("ibmap", __version__), ("python", platform.python_version())]
-    for package in ("numpy", "numba"):
-        try:
-            found.append((package, version(package)))
-        except PackageNotFoundError:
-            found.append((package, "unknown"))
+    found.append(("numpy", version("numpy")))
     return (*found, ("machine", f"{os.cpu_count()} × {_processor()}"))
 
 

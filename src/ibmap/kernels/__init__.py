@@ -1,1 +1,0 @@
-"""Compiled code, all of it: arrays and scalars in, arrays filled or scalars out. Nothing here reads data."""
