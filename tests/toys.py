@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 from ibmap.errors import RequestError
-from ibmap.paper import Claim, Experiment, Measure, Panels, Setup, Study
+from ibmap.paper.claims import Claim
 from ibmap.paper.comparisons import versus
-from ibmap.paper.experiment import seed_of
+from ibmap.paper.experiment import Experiment, Measure, Panels, Setup, Study, seed_of
 
 GRID = {"n": (2, 3, 5), "learner": ("slow", "fast")}
 

@@ -4,12 +4,12 @@ from itertools import permutations
 
 import pytest
 
-from ibmap.paper import Case, Results, Row, experiment_names, find_experiment
-from ibmap.paper.claims import FAILS, HOLDS, MOSTLY, OPEN, verdict
+from ibmap.paper.claims import FAILS, HOLDS, MOSTLY, OPEN, Case, verdict
 from ibmap.paper.comparisons import exponent, falls, grows, slowest_convergence, sublinear, versus
 from ibmap.paper.experiments.mi_hamming import near
 from ibmap.paper.experiments.real_tables import TABLE_1
-from ibmap.paper.results import cells_of
+from ibmap.paper.registry import experiment_names, find_experiment
+from ibmap.paper.results import Results, Row, cells_of
 
 GRID = {"n": (10, 20, 40), "D": (1, 2), "learner": ("a", "b", "c")}
 

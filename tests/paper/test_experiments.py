@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from ibmap.errors import DataError, IbmapError, RequestError
-from ibmap.paper import Results, Row, Setup, experiment_names, find_experiment, reproduce
+from ibmap.paper.experiment import Setup
 from ibmap.paper.fits import EMPTY, RANDOM, random_world
+from ibmap.paper.registry import experiment_names, find_experiment
+from ibmap.paper.results import Results, Row
+from ibmap.paper.runner import reproduce
 from ibmap.paper.store import path_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

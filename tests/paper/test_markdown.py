@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from ibmap.errors import RequestError
-from ibmap.paper import Results, Row, figures, find_experiment, markdown, page, reproduce
-from ibmap.paper.results import cells_of
+from ibmap.paper import figures, markdown, page
+from ibmap.paper.registry import find_experiment
+from ibmap.paper.results import Results, Row, cells_of
+from ibmap.paper.runner import reproduce
 from ibmap.paper.store import path_of, read
 from tests.toys import EXPERIMENT, STUDY
 

@@ -6,7 +6,8 @@ import pytest
 
 from ibmap.errors import RequestError
 from ibmap.learners.registry import find_learner
-from ibmap.paper import experiment_names, find_experiment, presets
+from ibmap.paper import presets
+from ibmap.paper.registry import experiment_names, find_experiment
 from ibmap.synthetic import simulate_random
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ibmap.paper import experiment_names, find_experiment
+from ibmap.paper.registry import experiment_names, find_experiment
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper"
 SIGNS = {

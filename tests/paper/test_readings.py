@@ -7,9 +7,11 @@ import pickle
 
 import pytest
 
-from ibmap.paper import Row, Setup, find_experiment, ranking, readings
+from ibmap.paper import ranking, readings
+from ibmap.paper.experiment import Setup
 from ibmap.paper.readings import CHOICES, PARTS, all_readings
-from ibmap.paper.results import cells_of
+from ibmap.paper.registry import find_experiment
+from ibmap.paper.results import Row, cells_of
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.experiments[0])

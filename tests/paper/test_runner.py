@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from ibmap.errors import RequestError
-from ibmap.paper import Row, Setup, reproduce, workers
-from ibmap.paper.experiment import seed_of
-from ibmap.paper.runner import batches
+from ibmap.paper import workers
+from ibmap.paper.experiment import Setup, seed_of
+from ibmap.paper.results import Row
+from ibmap.paper.runner import batches, reproduce
 from ibmap.paper.store import path_of, read
 from tests.toys import GRID, STUDY
 
@@ -103,7 +104,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from tests.toys import STUDY
-from ibmap.paper import reproduce
+from ibmap.paper.runner import reproduce
 if __name__ == "__main__":
     out = Path(sys.argv[1])
     reproduce(STUDY, out, n_jobs=int(sys.argv[2]), data_dir=out, settings={"pause": 0.05})

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from ibmap.errors import DataError, RequestError
-from ibmap.paper import Row, Store
-from ibmap.paper.store import read
+from ibmap.paper.results import Row
+from ibmap.paper.store import Store, read
 from tests.toys import STUDY
 
 SETTINGS = dict(STUDY.settings)

@@ -14,7 +14,7 @@ from ibmap.cli.presets import PresetName
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.paper import Experiment, Study
+    from ibmap.paper.experiment import Experiment, Study
     from ibmap.paper.store import Content
 
 LONG = 40  #: lines of a table that are still shown on the screen
@@ -87,7 +87,7 @@ def reproduce(
     elif name is None:
         raise RequestError("which experiment? ibmap reproduce --list names them")
     else:
-        from ibmap.paper import find_experiment
+        from ibmap.paper.registry import find_experiment
 
         experiment = find_experiment(name)
         how.run(experiment, out)
@@ -119,7 +119,7 @@ def settings_from(changes: list[str], study: "Study") -> dict[str, Any]:
 
     Examples
     --------
-    >>> from ibmap.paper import find_experiment
+    >>> from ibmap.paper.registry import find_experiment
     >>> settings_from(["log_odds=2", "potentials=symmetric"], find_experiment("random-hamming").study)
     {'log_odds': 2.0, 'potentials': 'symmetric'}
     """
@@ -146,7 +146,7 @@ def settings_from(changes: list[str], study: "Study") -> dict[str, Any]:
 
 def list_experiments(as_json: bool) -> None:
     """Show what there is."""
-    from ibmap.paper import experiment_names, find_experiment
+    from ibmap.paper.registry import experiment_names, find_experiment
 
     found = [find_experiment(name) for name in experiment_names()]
     if as_json:
@@ -175,7 +175,8 @@ def list_experiments(as_json: bool) -> None:
 
 def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
     """Write table, figure and claims, and show them."""
-    from ibmap.paper import Results, figures, markdown
+    from ibmap.paper import figures, markdown
+    from ibmap.paper.results import Results
     from ibmap.paper.store import path_of, read
 
     content = read(path_of(out, experiment.study))
@@ -202,7 +203,8 @@ def finish(experiment: "Experiment", out: Path, as_json: bool) -> None:
 
 def show(experiment: "Experiment", content: "Content", files: list[Path]) -> None:
     """Print what a run ends with."""
-    from ibmap.paper import Results, markdown
+    from ibmap.paper import markdown
+    from ibmap.paper.results import Results
 
     console, results = screen.console(), Results(content.rows)
     console.print(experiment.title, style="bold")
