@@ -26,7 +26,7 @@ def test_a_column_is_encoded_as_by_hand(values, dtype, data):
     found = _core.encode_column(cells, None if mask is None else np.array(mask))
     levels, codes = packing.encode([None if out else int(v) for v, out in zip(cells, absent, strict=True)])
     if found is None:
-        assert max(levels) - min(levels) >= 1 << 17
+        assert max(levels) - min(levels) >= 1 << 17 or max(levels) >= 1 << 62
         return
     assert found[0].tolist() == levels
     assert found[2] == len(cells) - absent.sum()

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -216,8 +215,12 @@ struct Cells {
     void each(Work work) const {
         Interrupt interrupt;
         if (column_stride == 1) {
-            for (std::int64_t i = 0; i < n_rows; ++i, interrupt.after(n_columns))
-                for (std::int64_t j = 0; j < n_columns; ++j) work(data[i * row_stride + j], j);
+            for (std::int64_t i = 0; i < n_rows; ++i, interrupt.after(n_columns)) {
+                const T* row = data + i * row_stride;
+                const std::int64_t n = n_columns;
+#pragma GCC ivdep
+                for (std::int64_t j = 0; j < n; ++j) work(row[j], j);
+            }
         } else {
             for (std::int64_t j = 0; j < n_columns; ++j, interrupt.after(n_rows))
                 for (std::int64_t i = 0; i < n_rows; ++i) work((*this)(i, j), j);
@@ -285,8 +288,9 @@ bool find_narrow(const Cells<T>& cells, Present& out) {
 }
 
 template <class Code, class T>
-nb::object write_codes(const Cells<T>& cells, const Present& present, std::vector<std::int64_t> first, std::vector<std::int64_t> values) {
-    auto out = std::make_unique_for_overwrite<Code[]>(cells.n_rows * cells.n_columns);
+nb::object write_codes(const char* name, const Cells<T>& cells, const Present& present, std::vector<std::int64_t> first, std::vector<std::int64_t> values) {
+    const nb::object array = nb::module_::import_("numpy").attr("empty")(nb::make_tuple(cells.n_columns, cells.n_rows), name);
+    Code* out = nb::cast<nb::ndarray<Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(array).data();  // in NumPy's large pages
     {
         nb::gil_scoped_release unlocked;
         std::vector<Code> code(present.flags.size());
@@ -304,16 +308,14 @@ nb::object write_codes(const Cells<T>& cells, const Present& present, std::vecto
                 const std::int64_t bottom = std::min(top + TILE, cells.n_rows);
                 for (std::int64_t j = left; j < std::min(left + TILE, cells.n_columns); ++j) {
                     const Code* mine = code.data() + present.start[j];
-                    Code* target = out.get() + j * cells.n_rows;
-                    const std::int64_t low = present.low[j];
-                    for (std::int64_t i = top; i < bottom; ++i) target[i] = mine[std::int64_t(cells(i, j)) - low];
+                    const T* source = &cells(top, j);
+                    Code* target = out + j * cells.n_rows + top;
+                    const std::int64_t n = bottom - top, stride = cells.row_stride, low = present.low[j];
+                    for (std::int64_t i = 0; i < n; ++i) target[i] = mine[std::int64_t(source[i * stride]) - low];
                 }
             }
     }
-    const std::size_t n_rows = cells.n_rows, n_columns = cells.n_columns;
-    Code* data = out.get();
-    nb::capsule owner(out.release(), [](void* p) noexcept { delete[] static_cast<Code*>(p); });
-    return nb::make_tuple(nb::ndarray<nb::numpy, Code>(data, {n_columns, n_rows}, owner), to_numpy(std::move(first)), to_numpy(std::move(values)));
+    return nb::make_tuple(array, to_numpy(std::move(first)), to_numpy(std::move(values)));
 }
 
 nb::object encode_matrix(AnyArray2 matrix) {
@@ -335,9 +337,9 @@ nb::object encode_matrix(AnyArray2 matrix) {
                 first.push_back(std::int64_t(values.size()));
             }
         }
-        if (most <= 127) return write_codes<std::int8_t>(cells, present, std::move(first), std::move(values));
-        if (most <= 32767) return write_codes<std::int16_t>(cells, present, std::move(first), std::move(values));
-        return write_codes<std::int32_t>(cells, present, std::move(first), std::move(values));
+        if (most <= 127) return write_codes<std::int8_t>("int8", cells, present, std::move(first), std::move(values));
+        if (most <= 32767) return write_codes<std::int16_t>("int16", cells, present, std::move(first), std::move(values));
+        return write_codes<std::int32_t>("int32", cells, present, std::move(first), std::move(values));
     });
 }
 

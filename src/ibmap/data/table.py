@@ -218,8 +218,6 @@ def _is_frozen(array: NDArray[Any]) -> bool:
     base: Any = array
     while isinstance(base, np.ndarray) and not base.flags.writeable:
         base = base.base
-    if isinstance(base, memoryview):  # of an array that the core has made, and nobody else has
-        return type(base.obj).__name__ == "nb_ndarray"
     return base is None
 
 
