@@ -49,8 +49,9 @@ class EffectErrors:
         start, along = self._start[ends], slopes.reshape(len(ends), size)
         exact = self._start[ends + 1] > start
         found = np.empty(len(ends))
-        covariances = self._covariances[start[exact, None] + np.arange(size**2)].reshape(-1, size, size)
-        found[exact] = np.einsum("ei,eij,ej->e", along[exact], covariances, along[exact], optimize=True)
+        if exact.any():  # variables of very many levels have no such matrix, which would fill the memory
+            covariances = self._covariances[start[exact, None] + np.arange(size**2)].reshape(-1, size, size)
+            found[exact] = np.einsum("ei,eij,ej->e", along[exact], covariances, along[exact], optimize=True)
         for k in np.flatnonzero(~exact).tolist():
             found[k] = self._large_variable(ends[k]).variance(ends[k], slopes[k])
         return np.asarray(np.sqrt(np.maximum(found, 0.0)))
