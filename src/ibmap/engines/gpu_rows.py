@@ -90,11 +90,13 @@ class DeviceRows:
         without = xp.asarray((b - a)[owner]) - (full[who] - main[who])
         few = xp.asarray((cells[owner] - self._log_levels[blankets.members]) <= self._log_rows)
         inside = main[who] + xp.asarray(now[owner]) - _softplus(xp, xp.where(few, without, HOPELESS))
-        then = full - main + xp.asarray(b - a)[:, None]
-        hopeless = xp.asarray(cells[:, None] + self._log_levels > self._log_rows)
-        out = main + _softplus(xp, xp.where(hopeless, HOPELESS, then)) - xp.asarray(now)[:, None]
-        out[who] = inside
-        return out, a + now
+        hopeless = xp.asarray(cells)[:, None] + xp.asarray(self._log_levels) > self._log_rows
+        full -= main  # in place: with very many variables all is memory traffic
+        full += xp.asarray(b - a)[:, None]
+        main += _softplus(xp, xp.where(hopeless, HOPELESS, full))
+        main -= xp.asarray(now)[:, None]
+        main[who] = inside
+        return main, a + now
 
     def _listed(
         self, evidence: Any, values: Floats, xs: Ints, blankets: Lists, floor: float, also: Lists
