@@ -14,7 +14,7 @@ ifneq ($(origin CXX),default)  # make CXX=clang++, or the environment
 export CXX
 endif
 
-.PHONY: core debug sanitize wheel demo test test-slow test-oldest lint docs bench quality clean
+.PHONY: core debug sanitize wheel demo test test-slow doctest test-oldest lint docs bench quality clean
 
 demo: $(VENV)/.core core
 	@$(BIN)/ibmap demo --out demo
@@ -24,6 +24,10 @@ test: $(VENV)/.dev core
 
 test-slow: $(VENV)/.dev core
 	$(BIN)/python -m pytest -q -m slow
+
+# The examples in docstrings.
+doctest: $(VENV)/.dev core
+	$(BIN)/python -m pytest -n $(JOBS) -q --doctest-modules src
 
 # The oldest supported versions (constraints-oldest.txt). What meets a library: tables, learners, formats,
 # pictures, the command line. Left out: what is only built upon that (optimisation, experiments, worlds, the tutorial),

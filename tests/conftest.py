@@ -4,6 +4,7 @@ import signal
 import threading
 from contextlib import contextmanager
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same", deadline=None, derandomize=True, database=None)
@@ -13,6 +14,14 @@ settings.load_profile("same")
 if threading.current_thread() is threading.main_thread():
     # A shell starts background work deaf to Ctrl-C, and the processes that tests start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Let what opens a browser be slow."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 @contextmanager

@@ -36,6 +36,7 @@ def structure(text: str) -> list[str]:
     return [" ".join(found[0].split()) for line in text.splitlines() if (found := STRUCTURE.match(line))]
 
 
+@pytest.mark.slow
 @needs_data
 def test_tutorial_runs_on_a_cut_of_the_table(tmp_path):
     put_data(tmp_path, EVERY)

@@ -13,6 +13,7 @@ import pytest
 KEPT = ["variables", "edges", "score", "n_tests", "n_iter", "learner", "test"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_run_goes_on_and_ends_alike(ibmap, tmp_path):
     rng = np.random.default_rng(0)

@@ -162,6 +162,7 @@ def test_readings_take_no_settings(ibmap, tmp_path):
         assert ran.refuses("--readings scores all settings")
 
 
+@pytest.mark.slow
 def test_readings_write_a_ranking(ibmap, tmp_path, monkeypatch):
     from ibmap.paper import readings
     from tests.paper.test_readings import made_up

@@ -81,6 +81,7 @@ def test_a_network_on_a_terminal_is_spelled_out(ibmap, result, monkeypatch):
     assert "\\x1b" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_output_that_cannot_be_written_is_one_line(result, odd):
     for arguments in (

@@ -210,7 +210,7 @@ def texts(draw):
     return start + (end.join(lines) + end * draw(st.integers(0, 1))).encode()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
 @given(texts(), st.booleans())
 def test_text_in_blocks_is_the_text_at_once(tmp_path, in_blocks, text, zipped):
     path = tmp_path / "t.csv"

@@ -23,6 +23,8 @@ from ibmap.learners import evidence_map, gsmn, ibmap_hc, mutual_information
 from ibmap.results.result_file import result_content
 from tests.engines.test_agreement import assert_same
 
+pytestmark = pytest.mark.slow  # starts processes, or a browser
+
 distributed = pytest.importorskip("distributed")
 
 

@@ -17,6 +17,8 @@ from ibmap.paper.runner import batches, reproduce
 from ibmap.paper.store import path_of, read
 from tests.toys import GRID, STUDY
 
+pytestmark = pytest.mark.slow  # starts processes, or a browser
+
 WHOLE = [Row(cell, r, {}).key for r in range(3) for cell in STUDY.cells()]
 
 
