@@ -4,6 +4,8 @@ Exit codes: 0 done, 1 the data or the request is wrong (one line on stderr), 2 u
 terminated.
 """
 
+import atexit
+import gc
 import io
 import os
 import sys
@@ -16,6 +18,8 @@ def main() -> None:
     try:
         from ibmap.cli.interrupts import answered, leave
 
+        gc.set_threshold(200_000, 50, 50)  # importing makes very many objects that stay: 0.83 -> 0.63 CPU s
+        atexit.register(gc.freeze)
         _mend_streams()
         with answered():
             try:
