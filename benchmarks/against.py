@@ -1,7 +1,7 @@
 """This checkout against another one, side by side: ``python benchmarks/against.py OTHER_CHECKOUT``.
 
-Each piece of work runs in a process of either checkout, in turns; the least processor time of each counts, as
-other work on the machine can only add to it.
+Each piece of work runs in a process of either checkout, by its own environment (``make test`` makes it), in
+turns; the least processor time of each counts, as other work on the machine can only add to it.
 """
 
 import json
@@ -55,7 +55,8 @@ def chain(levels):
         data[copied, j] = data[copied, j - 1]
     return data
 
-small, large, wide = world(100, 1600), world(500, 1600), np.random.default_rng(1).integers(0, 2, (3200, 2000))
+small, large, larger = world(100, 1600), world(500, 1600), world(2000, 1600)
+wide = np.random.default_rng(1).integers(0, 2, (3200, 2000))
 long = np.random.default_rng(2).integers(0, 2, (100_000, 100))
 two, four = chain(2), chain(4)
 
@@ -70,7 +71,7 @@ networks = {name: network(name) for name in ("insurance", "hepar2", "hailfinder"
 work = {
     "EvidenceMAP, n = 99, D = 1600": (lambda: EvidenceMAP().fit(small), 20),
     "EvidenceMAP, n = 490, D = 1600": (lambda: EvidenceMAP().fit(large), 7),
-    "EvidenceMAP, n = 2000, D = 1600": (lambda: EvidenceMAP().fit(wide[:1600]), 1),
+    "EvidenceMAP, n = 2000, D = 1600": (lambda: EvidenceMAP().fit(larger), 1),
     "insurance": (lambda: EvidenceMAP().fit(networks["insurance"]), 2),
     "hepar2": (lambda: EvidenceMAP().fit(networks["hepar2"]), 1),
     "hailfinder": (lambda: EvidenceMAP().fit(networks["hailfinder"]), 1),
@@ -102,9 +103,13 @@ print(json.dumps(found))
 
 
 def measured(checkout: Path) -> dict[str, float]:
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+    environment, own = {**os.environ, "PYTHONPATH": str(checkout / "src")}, checkout / ".venv/bin/python"
     run = subprocess.run(
-        [sys.executable, "-c", WORK], env=environment, check=True, capture_output=True, text=True
+        [str(own if own.exists() else sys.executable), "-c", WORK],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     found: dict[str, float] = json.loads(run.stdout.splitlines()[-1])
     return found
