@@ -73,7 +73,7 @@ def cluster_of(workers: int, stack: ExitStack, **more: Any) -> Any:
     """Start workers of one thread each; return a client."""
     import distributed
 
-    from ibmap.engines.clusters import ALONE
+    from ibmap.engines.dask.client import ALONE
 
     cluster = distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", env=ALONE, **more

@@ -19,7 +19,7 @@ from common import report, world
 from ibmap.data import load
 from ibmap.data.files import open_file
 from ibmap.engines import MemoryEngine
-from ibmap.engines.shards import ThreadEngine
+from ibmap.engines.partitioned import ThreadEngine
 from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc
 from ibmap.learners.bootstrap import bootstrap
 from large_tables import rows_of

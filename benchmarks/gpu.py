@@ -15,8 +15,8 @@ import numpy as np
 
 from ibmap.data import CategoricalData
 from ibmap.engines import MemoryEngine
+from ibmap.engines.bits import packed_data
 from ibmap.engines.gpu import GpuEngine
-from ibmap.engines.packing import packed_data
 from ibmap.learners import evidence_map
 from ibmap.results.learned import Learned
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ibmap.engines import clusters
+from ibmap.engines.dask import client as clusters
 
 
 @pytest.fixture

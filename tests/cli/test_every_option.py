@@ -13,7 +13,8 @@ import pytest
 
 from ibmap.cli.groups import expanded
 from ibmap.cli.learn import learn
-from ibmap.engines import ENGINES, clusters
+from ibmap.engines import ENGINES
+from ibmap.engines.dask import client as clusters
 from ibmap.report import page
 from tests.cli.test_help import VERBS
 from tests.engines.partitioned import GpuInNumpy

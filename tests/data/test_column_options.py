@@ -14,7 +14,7 @@ from ibmap.data.kinds import choose_columns
 from ibmap.data.numbers import load_numbers
 from ibmap.data.packed_file import open_packed, write_packed
 from ibmap.data.table import PackedData
-from ibmap.engines.packing import packed_data
+from ibmap.engines.bits import packed_data
 from ibmap.errors import DataError, DataWarning, RequestError, UnknownVariableError
 
 TABLE = {

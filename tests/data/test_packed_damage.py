@@ -12,7 +12,7 @@ import pytest
 from ibmap.data import CategoricalData, load
 from ibmap.data.packed_file import _START, ALIGNED, MAGIC, VERSION, check_packed, open_packed, write_packed
 from ibmap.data.table import LevelBits, PackedData
-from ibmap.engines.packing import packed_data
+from ibmap.engines.bits import packed_data
 from ibmap.errors import DataError, IbmapError
 
 DAMAGES = 1000

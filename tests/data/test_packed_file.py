@@ -12,7 +12,7 @@ from ibmap.data import load
 from ibmap.data.packed_file import MAGIC, open_packed, write_packed
 from ibmap.data.table import PackedData
 from ibmap.engines import MemoryEngine
-from ibmap.engines.packing import packed_data
+from ibmap.engines.bits import packed_data
 from ibmap.errors import DataError, DataWarning, RequestError
 from tests.data.test_streams import same
 

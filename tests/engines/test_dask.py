@@ -16,8 +16,10 @@ import polars as pl
 import pytest
 
 from ibmap import IBMAP, load
-from ibmap.engines import MemoryEngine, as_engine, clusters, crew
+from ibmap.engines import MemoryEngine, as_engine
 from ibmap.engines.dask import DaskEngine
+from ibmap.engines.dask import client as clusters
+from ibmap.engines.dask import workers as crew
 from ibmap.errors import DataError, DataWarning, EngineError, IbmapError, RequestError
 from ibmap.learners import evidence_map, gsmn, ibmap_hc, mutual_information
 from ibmap.results.result_file import result_content
@@ -217,7 +219,7 @@ def test_a_worker_that_is_killed_costs_no_result(folder: Path, learner: Any) -> 
 
         assert_same(learner(engine, callback=kill), learner(data))
         assert killed
-        assert engine._crew._losses == 1
+        assert engine._workers._losses == 1
     finally:
         for thing in owned:
             thing.close()
@@ -227,8 +229,8 @@ class Lost:
     """A cluster whose workers are gone as soon as they are asked."""
 
     def __init__(self, engine: DaskEngine, times: int) -> None:
-        self._crew, self._times = engine._crew, times
-        self._answer = engine._crew._answer
+        self._workers, self._times = engine._workers, times
+        self._answer = engine._workers._answer
 
     def __call__(self, future: Any, home: str) -> Any:
         if self._times:
@@ -242,10 +244,10 @@ def test_lost_workers_are_replaced(client: Any, folder: Path, monkeypatch: pytes
     monkeypatch.setattr(crew, "NOTICE", 0.0)
     data = load(folder, missing="testwise")
     engine = DaskEngine(client, folder, missing="testwise", piece_rows=256)
-    monkeypatch.setattr(engine._crew, "_answer", Lost(engine, 3))
+    monkeypatch.setattr(engine._workers, "_answer", Lost(engine, 3))
     assert_same(ibmap_hc(engine), ibmap_hc(data))
-    assert engine._crew._losses == 3
-    monkeypatch.setattr(engine._crew, "_answer", Lost(engine, 100))
+    assert engine._workers._losses == 3
+    monkeypatch.setattr(engine._workers, "_answer", Lost(engine, 100))
     with pytest.raises(EngineError, match=r"7 workers were lost, .* more memory"):
         ibmap_hc(engine)
 
@@ -256,7 +258,7 @@ def test_files_that_vanish_or_change_are_noticed(
     monkeypatch.setattr(crew, "NOTICE", 0.0)
     folder = write_folder(tmp_path / "table", missing=0.0)
     engine = DaskEngine(client, folder, piece_rows=256)
-    engine._crew._mourn(engine._crew._homes[0])  # its pieces are to be packed again
+    engine._workers._forget_worker(engine._workers._homes[0])  # its pieces are to be packed again
     changed = pl.read_parquet(folder / "0.parquet")
     changed.with_columns(pl.lit(7).alias("v0")).write_parquet(folder / "0.parquet")
     with pytest.raises(DataError, match="has changed while it was in use: column 'v0' has new values"):

@@ -61,7 +61,7 @@ def test_pairs_that_were_tried_in_vain_are_kept_too(tmp_path, monkeypatch, jobs)
     """A search with much patience spends its time on proposals that do not pay: they are saved as well."""
     data, file = noisy_chain(9, 60, noise=0.35), tmp_path / "search"
     whole = ibmap_hc(data, patience=30)
-    monkeypatch.setattr("ibmap.learners.raising.BATCH", 1)  # a proposal at a time
+    monkeypatch.setattr("ibmap.learners.score_based.BATCH", 1)  # a proposal at a time
     save, saved = Keeper.save, []
 
     def killed(self, score, *more, **how):

@@ -10,7 +10,7 @@ from ibmap.data import CategoricalData, load
 from ibmap.engines import as_engine
 from ibmap.errors import IbmapError
 from ibmap.learners import evidence_map
-from ibmap.learners.comparing import compare_groups, deviations, same_levels, split_by
+from ibmap.learners.comparison import compare_groups, deviations, same_levels, split_by
 from ibmap.model.effects import contrast_effects, edge_effects
 from ibmap.report.comparison import comparison_page
 from ibmap.synthetic import simulate_random

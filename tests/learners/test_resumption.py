@@ -88,7 +88,7 @@ def test_a_fit_that_is_killed_after_its_search_ends_alike(tmp_path, monkeypatch,
 def test_a_fit_that_is_killed_between_any_two_savings_ends_alike(tmp_path, monkeypatch, world):
     data, file = TABLES[world](), tmp_path / "search"
     whole, saved = evidence_map(data), Keeper.save
-    monkeypatch.setattr("ibmap.learners.raising.BATCH", 1)
+    monkeypatch.setattr("ibmap.learners.score_based.BATCH", 1)
 
     def killed_after(self, *args, **options):
         saved(self, *args, **options)

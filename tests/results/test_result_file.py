@@ -13,8 +13,8 @@ from ibmap import IBMAP, BayesianTest, load
 from ibmap.data.numbers import NumericData
 from ibmap.data.packed_file import write_packed
 from ibmap.engines import MemoryEngine, ThreadEngine, as_engine
+from ibmap.engines.bits import packed_data
 from ibmap.engines.gpu import GpuEngine
-from ibmap.engines.packing import packed_data
 from ibmap.learners import evidence_map, gsmn, ibmap_hc, mutual_information
 from ibmap.results.explain import explain
 from ibmap.results.provenance import Foreign, Provenance

@@ -15,7 +15,7 @@ from ibmap.errors import DataError, RequestError
 if TYPE_CHECKING:
     import polars as pl
 
-    from ibmap.learners.comparing import Groups
+    from ibmap.learners.comparison import Groups
     from ibmap.results.comparison import Comparison
 
 FILES = ("comparison.json", "differences.csv", "comparison.html", "comparison.svg")  #: what --out writes
@@ -54,7 +54,7 @@ def compare(
     learner.function()  # an unknown one is refused before the table is read
     if learner.learner == "evidence-map" and learner.view is None:
         learner = replace(learner, view="undirected")  # most of the time would go into directed graphs
-    from ibmap.learners.comparing import compare_groups
+    from ibmap.learners.comparison import compare_groups
 
     with output_folder(output.out, FILES, output.force):
         groups, labels = read_groups(table, first, second, by)
@@ -86,7 +86,7 @@ def read_groups(
     from ibmap.data import load
     from ibmap.data.files import open_frame
     from ibmap.data.frames import source_of_polars
-    from ibmap.learners.comparing import split_by
+    from ibmap.learners.comparison import split_by
 
     opened, labels = open_frame(first), None
     if second is not None:

@@ -38,7 +38,7 @@ def pack(
         raise RequestError("say where the packed table goes: ibmap pack FILE OUT")
     refuse_existing(out, overwrite=force)
     _refuse_source(file, out)
-    from ibmap.engines.packing import packed_data
+    from ibmap.engines.bits import packed_data
 
     read = table.load(file)[0]
     if not isinstance(read, CategoricalData):

@@ -171,7 +171,7 @@ def _read(file: BufferedReader, size: int) -> NDArray[np.uint8]:
     return content
 
 
-def let_go(data: PackedData) -> None:
+def release_pages(data: PackedData) -> None:
     """Let the rows of a mapped table leave the memory of this process; they come back when they are read.
 
     They stay in the memory that the system has to spare. Where the system cannot do that, nothing happens.

@@ -9,9 +9,9 @@ import numpy as np
 from ibmap import _core
 from ibmap._types import Ints
 from ibmap.data import CategoricalData
+from ibmap.engines.bits import packed_data
 from ibmap.engines.engine import EngineBase
 from ibmap.engines.model import Model
-from ibmap.engines.packing import packed_data
 from ibmap.engines.questions import NONE, Questions
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists
 from ibmap.engines.tables import Slices, Tables

@@ -159,7 +159,7 @@ class Tables:
         return Tables(xs, asked.given, self.levels, start, cells, self.of_rows, margins_of=asked)
 
     def __add__(self, other: "Tables") -> "Tables":
-        from ibmap.engines.adding import add_tables
+        from ibmap.engines.merge import add_tables
 
         return add_tables([self, other])
 

@@ -10,7 +10,7 @@ from ibmap.engines import Engine
 from ibmap.errors import RequestError
 from ibmap.estimators.base import StructureLearner
 from ibmap.estimators.score_based import EvidenceMAP
-from ibmap.learners.comparing import Groups, compare_groups, same_levels, split_by
+from ibmap.learners.comparison import Groups, compare_groups, same_levels, split_by
 from ibmap.results.comparison import Comparison
 from ibmap.results.learned import Learned
 

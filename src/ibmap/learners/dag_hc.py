@@ -11,7 +11,7 @@ from ibmap._parallel import n_threads
 from ibmap._types import Bools, Floats
 from ibmap.engines import Source, as_engine
 from ibmap.errors import RequestError
-from ibmap.learners.raising import Edges, Indices, constraints, named_pairs, read_only
+from ibmap.learners.score_based import Edges, Indices, constraints, named_pairs, read_only
 from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.results.provenance import Provenance
 from ibmap.scores.directed import DirectedScore, arc_odds, directed_score

@@ -17,7 +17,7 @@ from ibmap.engines.model import MOST_LEVELS
 from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
-from ibmap.learners.raising import NEAR, Edges, raise_score, read_only, with_posteriors
+from ibmap.learners.score_based import NEAR, Edges, raise_score, read_only, with_posteriors
 from ibmap.learners.views import VIEWS, best_view
 from ibmap.results.edges import listed_edges
 from ibmap.results.learned import Learned, Step

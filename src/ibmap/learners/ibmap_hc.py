@@ -10,7 +10,7 @@ from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import IndependenceTest, as_test
 from ibmap.learners.checkpoint import Checkpoint
-from ibmap.learners.raising import Edges, raise_score, with_posteriors
+from ibmap.learners.score_based import Edges, raise_score, with_posteriors
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 from ibmap.scores import Score, as_score

@@ -9,7 +9,7 @@ from ibmap._types import Bools, Floats
 from ibmap.engines import Engine
 from ibmap.engines.model import Model
 from ibmap.learners.dag_hc import climb_dags
-from ibmap.learners.raising import constraints
+from ibmap.learners.score_based import constraints
 from ibmap.results.directed import arcs_of, score_of_arcs
 from ibmap.results.learned import Learned
 from ibmap.scores.families import is_modelled, log_prior_odds

@@ -1,6 +1,6 @@
 """The workers of a Dask cluster, as they come and go: who has which piece of a table, and who answers.
 
-Every worker has one actor, a :class:`ibmap.engines.workplace.Workplace`. When a worker is gone, its pieces
+Every worker has one actor, a :class:`ibmap.engines.dask.worker.Workplace`. When a worker is gone, its pieces
 are packed again by others, and what was asked is asked again; no answer depends on who gave it.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from ibmap import errors
 from ibmap._libraries import library
 from ibmap.data.parquet import Piece
-from ibmap.engines.workplace import ANSWER, REFUSED, Workplace
+from ibmap.engines.dask.worker import ANSWER, REFUSED, Workplace
 from ibmap.errors import EngineError, IbmapError
 
 LISTEN = 1.0  #: seconds after which somebody looks whether a worker that does not answer is still there
@@ -35,7 +35,7 @@ class ClusterWorkplace(Workplace):
         super().__init__(worker.local_directory, threads, worker.memory_manager.memory_limit)
 
 
-class Crew:
+class Workers:
     """The workers of a cluster.
 
     Parameters
@@ -82,7 +82,7 @@ class Crew:
             try:
                 yield k, self._answer(future, home)
             except LostWorkerError:
-                self._mourn(home)
+                self._forget_worker(home)
 
     def ask(self, method: str, arguments: tuple[Any, ...]) -> list[Any]:
         """Ask everyone at once; one answer each. Raises :class:`LostWorkerError` if somebody is gone."""
@@ -96,13 +96,13 @@ class Crew:
             try:
                 found.append(self._answer(future, home))
             except LostWorkerError:
-                self._mourn(home)
+                self._forget_worker(home)
                 lost = True
         if lost:
             raise LostWorkerError
         return found
 
-    def homeless(self, pieces: Sequence[Piece]) -> list[Piece]:
+    def unassigned(self, pieces: Sequence[Piece]) -> list[Piece]:
         """Return the pieces that nobody has any more."""
         return [piece for piece in pieces if piece.number not in self._homes]
 
@@ -137,9 +137,9 @@ class Crew:
             self._homes[k] = home
         for home in dict.fromkeys(self._homes[k] for k in wanted):
             if home not in self._actors:
-                self._actors[home] = self._hired(home, threads[home])
+                self._actors[home] = self._start_worker(home, threads[home])
 
-    def _hired(self, home: str, threads: int) -> tuple[Any, Any]:
+    def _start_worker(self, home: str, threads: int) -> tuple[Any, Any]:
         """Return a new actor on a worker; None for one that is gone already."""
         future = self.client.submit(ClusterWorkplace, threads, actor=True, workers=[home], pure=False)
         since = monotonic()
@@ -191,7 +191,7 @@ class Crew:
         future = self._actors[home][0] if home in self._actors else None
         return future is not None and future.status == "finished" and home in self.workers()
 
-    def _mourn(self, home: str) -> None:
+    def _forget_worker(self, home: str) -> None:
         """Forget a worker, and where its pieces were; give up if too many are lost."""
         self._actors.pop(home, None)
         self._homes = {k: there for k, there in self._homes.items() if there != home}

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibmap.engines import MemoryEngine, Questions, messages
-from ibmap.engines.messages import pack_questions, pack_tables, unpack_questions, unpack_tables
+from ibmap.engines import MemoryEngine, Questions
+from ibmap.engines.dask import wire
+from ibmap.engines.dask.wire import pack_questions, pack_tables, unpack_questions, unpack_tables
 from tests.engines.partitioned import data_of, with_wide_columns
 from tests.reference.tables import random_table
 
@@ -23,8 +24,8 @@ def test_tables_arrive_as_they_were(places: int, seed: int, levels: int, missing
     tables = MemoryEngine(data).tables(asked)
     assert unpack_questions(pack_questions(asked)).same(asked)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(messages, "FEW", places)
-        patched.setattr(messages, "EMPTY", 0)
+        patched.setattr(wire, "FEW", places)
+        patched.setattr(wire, "EMPTY", 0)
         message = pickle.loads(pickle.dumps(pack_tables(tables)))
         other = unpack_tables(message, asked, data.schema.cardinalities)
     assert other.of_rows == tables.of_rows

@@ -21,15 +21,15 @@ from ibmap.data.schema import PARTS, Schema, kinds_of
 from ibmap.data.sources import check_shape
 from ibmap.data.sources import list_names as listed_names
 from ibmap.data.sources import select_columns as chosen
-from ibmap.engines.clusters import check_versions, connected
-from ibmap.engines.crew import Crew, LostWorkerError, Told
-from ibmap.engines.messages import pack_questions, unpack_tables
+from ibmap.engines.dask.client import check_versions, connected
+from ibmap.engines.dask.wire import pack_questions, unpack_tables
+from ibmap.engines.dask.workers import LostWorkerError, Told, Workers
+from ibmap.engines.partitioned import PartitionedEngine
 from ibmap.engines.questions import Questions
-from ibmap.engines.shards import ShardEngine
 from ibmap.errors import DataError, DataWarning, EngineError
 
 
-class DaskEngine(ShardEngine):
+class DaskEngine(PartitionedEngine):
     """Count on the workers of a Dask cluster; graphs, scores and histories are those of rows in memory.
 
     A question travels as indices, and comes back as small tables of integers: every worker adds up those of
@@ -85,7 +85,7 @@ class DaskEngine(ShardEngine):
         self.client, self._owned = connected(client)
         try:
             check_versions(self.client)
-            self._crew = Crew(self.client)
+            self._workers = Workers(self.client)
             self._pack(names, told)
         except BaseException:
             self.close()
@@ -97,7 +97,7 @@ class DaskEngine(ShardEngine):
         later = None if told is None else lambda done, _: told(done + n, 2 * n)
         first = None if told is None else lambda done, _: told(done, 2 * n)
         jobs: dict[int, Any] = {piece.number: (piece, names, *self._how) for piece in self._pieces}
-        seen = self._crew.for_each("read", jobs, first)
+        seen = self._workers.for_each("read", jobs, first)
         self._plan = plan_of(seen)
         self._digests: dict[int, str] = {}
         found = self._settle(self._pieces, later)
@@ -133,10 +133,10 @@ class DaskEngine(ShardEngine):
     def _settle(self, pieces: Any, told: Told | None = None) -> list[Any]:
         """Have pieces packed by the labels of all; make sure that they are what they were before."""
         jobs: dict[int, Any] = {piece.number: (piece, self._plan, *self._how) for piece in pieces}
-        found = self._crew.for_each("settle", jobs, told)
+        found = self._workers.for_each("settle", jobs, told)
         for piece, (_, _, digest) in zip(pieces, found, strict=True):
             if self._digests.setdefault(piece.number, digest) != digest:
-                self._crew.forget(piece)
+                self._workers.forget(piece)
                 where = str(piece.where[0][0].path)
                 raise DataError(f"{where!r} has changed while it was in use: start again")
         return found
@@ -150,17 +150,17 @@ class DaskEngine(ShardEngine):
     @property
     def trips(self) -> int:
         """Questions that were put to the workers."""
-        return self._crew.trips
+        return self._workers.trips
 
     @property
     def shipped(self) -> int:
         """Bytes that have travelled."""
-        return self._crew.shipped
+        return self._workers.shipped
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
         """Call a method of the workplace of every worker; pieces of those that are lost are packed again."""
         while True:
-            if gone := self._crew.homeless(self._pieces):
+            if gone := self._workers.unassigned(self._pieces):
                 self._settle(gone)
             try:
                 return self._asked(method, arguments)
@@ -170,14 +170,14 @@ class DaskEngine(ShardEngine):
     def _asked(self, method: str, arguments: tuple[Any, ...]) -> list[Any]:
         if method == "tables":
             asked: Questions = arguments[0]
-            found = self._crew.ask(method, (pack_questions(asked),))
+            found = self._workers.ask(method, (pack_questions(asked),))
             return [unpack_tables(message, asked, self.schema.cardinalities) for message in found]
         raise EngineError(f"nobody can be asked for {method!r}")
 
     def close(self) -> None:
         """Let the workers forget the table; a cluster that was started for it ends."""
-        if hasattr(self, "_crew"):
-            self._crew.close()
+        if hasattr(self, "_workers"):
+            self._workers.close()
         for thing in self._owned:
             thing.close()
         self._owned = []

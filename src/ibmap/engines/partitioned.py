@@ -1,8 +1,8 @@
-"""Rows in several places, each of which counts its own: the tables are added, and nothing above knows.
+"""Rows in several partitions, each of which counts its own: the tables are added, and nothing above knows.
 
-A :class:`Place` holds some parts of the table and adds up what they count; a :class:`ShardEngine` asks all
-places at once and adds up their answers. Who the places are, threads here or workers elsewhere, only ``ask``
-knows.
+A :class:`Partition` holds some parts of the table and adds up what they count; a :class:`PartitionedEngine`
+asks all partitions at once and adds up their answers. Who they are, threads here or workers elsewhere, only
+``ask`` knows.
 """
 
 import hashlib
@@ -16,13 +16,13 @@ import numpy as np
 from ibmap._parallel import n_threads, result_of
 from ibmap._types import Ints
 from ibmap.data import CategoricalData, Schema
-from ibmap.data.packed_file import let_go
+from ibmap.data.packed_file import release_pages
 from ibmap.data.schema import PARTS
 from ibmap.data.table import LevelBits, PackedData
-from ibmap.engines.adding import add_tables
+from ibmap.engines.bits import packed_data
 from ibmap.engines.engine import EngineBase, pair_questions
 from ibmap.engines.memory import MemoryEngine, drawn_rows
-from ibmap.engines.packing import packed_data
+from ibmap.engines.merge import add_tables
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
 from ibmap.errors import EngineError
@@ -30,20 +30,20 @@ from ibmap.errors import EngineError
 PAIRS_OF_A_TRIP = 1 << 16  #: tables of pairs that all places are asked for at once
 
 
-class Place:
+class Partition:
     """Some parts of a table in one place; what it answers is about all of them.
 
     Parameters
     ----------
     parts : sequence of MemoryEngine
         The parts, at least one, with the same levels.
-    lets_go : bool
+    releases_pages : bool
         Whether what is mapped from files leaves the memory of this process after every answer, and with it
         the buffers in which its rows were split.
     """
 
-    def __init__(self, parts: Sequence[MemoryEngine], lets_go: bool = False) -> None:
-        self._parts, self._lets_go = parts, lets_go
+    def __init__(self, parts: Sequence[MemoryEngine], releases_pages: bool = False) -> None:
+        self._parts, self._releases_pages = parts, releases_pages
 
     def tables(self, asked: Questions) -> Tables:
         """Count: one table for every y of every question."""
@@ -56,8 +56,8 @@ class Place:
     def _one_by_one(self) -> Iterator[MemoryEngine]:
         for part in self._parts:
             yield part
-            if self._lets_go and isinstance(part.data, PackedData):
-                let_go(part.data)
+            if self._releases_pages and isinstance(part.data, PackedData):
+                release_pages(part.data)
                 part.forget_splits()
 
 
@@ -70,19 +70,19 @@ class ThreadPlaces:
         The parts, at least one.
     threads : int
         Threads, at most.
-    lets_go : bool
-        See :class:`Place`.
+    releases_pages : bool
+        See :class:`Partition`.
     """
 
-    def __init__(self, parts: Sequence[MemoryEngine], threads: int, lets_go: bool = False) -> None:
+    def __init__(self, parts: Sequence[MemoryEngine], threads: int, releases_pages: bool = False) -> None:
         groups = [parts[k::threads] for k in range(min(threads, len(parts)))]
-        self._places = [Place(group, lets_go) for group in groups]
+        self._places = [Partition(group, releases_pages) for group in groups]
         self._pools = [ThreadPoolExecutor(1) for _ in groups[1:]]
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
         """Call a method of every place at once; return one answer for each."""
 
-        def call(place: Place) -> Any:
+        def call(place: Partition) -> Any:
             return getattr(place, method)(*arguments)
 
         others = zip(self._pools, self._places[1:], strict=True)
@@ -90,7 +90,7 @@ class ThreadPlaces:
         return [call(self._places[0]), *map(result_of, waiting)]
 
 
-class ShardEngine(EngineBase):
+class PartitionedEngine(EngineBase):
     """Rows in several places: subclass it, and write ``ask``.
 
     Parameters
@@ -116,7 +116,7 @@ class ShardEngine(EngineBase):
             yield self.tables(questions)
 
 
-class ThreadEngine(ShardEngine):
+class ThreadEngine(PartitionedEngine):
     """Count in several threads of this process, each with its share of the rows.
 
     Parameters

@@ -23,10 +23,10 @@ from ibmap.data.reader import Reader as Passing
 from ibmap.data.reader import apply_plan as settled
 from ibmap.data.reader import read_piece, without_rows
 from ibmap.data.table import PackedData
-from ibmap.engines.adding import add_tables
+from ibmap.engines.dask.wire import Message, pack_tables, unpack_questions
 from ibmap.engines.memory import MemoryEngine
-from ibmap.engines.messages import Message, pack_tables, unpack_questions
-from ibmap.engines.shards import ThreadPlaces, level_sizes
+from ibmap.engines.merge import add_tables
+from ibmap.engines.partitioned import ThreadPlaces, level_sizes
 from ibmap.errors import IbmapError
 
 ANSWER, REFUSED, FAILED = "answer", "refused", "failed"  #: how an answer begins
@@ -103,8 +103,8 @@ class Workplace:
             engines = [self._pieces[number] for number in pieces]
             bits = [engine.bits for engine in engines]
             mapped = sum(each.bits.nbytes + each.columns.nbytes + each.wide_codes.nbytes for each in bits)
-            lets_go = bool(self._memory) and mapped > ROOM * float(self._memory or 0)
-            self._places, self._asked = ThreadPlaces(engines, self._threads, lets_go), pieces
+            releases_pages = bool(self._memory) and mapped > ROOM * float(self._memory or 0)
+            self._places, self._asked = ThreadPlaces(engines, self._threads, releases_pages), pieces
         return self._places.ask(method, *arguments)
 
     def _path(self, piece: Piece, suffix: str) -> Path:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ibmap import CategoricalData, load
 from ibmap.data.packed_file import open_packed, write_packed
-from ibmap.engines import MemoryEngine, Questions, Tables, ThreadEngine, add_tables, ask, shards
-from ibmap.engines.packing import packed_data
-from ibmap.engines.shards import ThreadPlaces, cut_rows, level_sizes
+from ibmap.engines import MemoryEngine, Questions, Tables, ThreadEngine, add_tables, ask, partitioned
+from ibmap.engines.bits import packed_data
+from ibmap.engines.partitioned import ThreadPlaces, cut_rows, level_sizes
 from ibmap.errors import EngineError, RequestError
 from ibmap.learners import evidence_map, ibmap_hc
 from tests.engines.partitioned import PartitionedEngine, data_of, with_wide_columns
@@ -76,7 +76,7 @@ def test_pairs_are_counted_as_rows_are(at_once: int, seed: int, n_jobs: int, mis
     codes, cards = with_wide_columns(random_table(200, 7, 4, 0.0, seed=seed), 40)
     codes[3, : int(missing * 200)] = -1  # complete in all places but the first
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(shards, "PAIRS_OF_A_TRIP", at_once)
+        patched.setattr(partitioned, "PAIRS_OF_A_TRIP", at_once)
         batches = list(ThreadEngine(data_of(codes, cards), n_jobs).pairs())
     seen = {}
     for tables in batches:
@@ -121,7 +121,10 @@ def test_pages_and_buffers_that_were_let_go_come_back(tmp_path: Path) -> None:
     for k, part in enumerate(parts):
         write_packed(part, tmp_path / f"{k}.ibmap")
     engines = [MemoryEngine(open_packed(tmp_path / f"{k}.ibmap", mapped=True)) for k in range(len(parts))]
-    places, asked = ThreadPlaces(engines, 2, lets_go=True), Questions.rows([0, 1], [np.array([2, 8])] * 2, 9)
+    places, asked = (
+        ThreadPlaces(engines, 2, releases_pages=True),
+        Questions.rows([0, 1], [np.array([2, 8])] * 2, 9),
+    )
     expected = add_tables([MemoryEngine(part).tables(asked) for part in parts])
     for _ in range(2):
         found = add_tables(places.ask("tables", asked))

@@ -1,0 +1,5 @@
+"""A Dask cluster counts: its workers read and pack their pieces of a table (docs/cluster.md)."""
+
+from ibmap.engines.dask.engine import DaskEngine
+
+__all__ = ["DaskEngine"]
