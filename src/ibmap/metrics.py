@@ -195,7 +195,7 @@ def accuracy(
         What was learned, from other rows.
     data : table
         The test set: anything that :func:`ibmap.load` takes, or an engine that holds it, with the variables
-        of the graph. Best cut from the whole table by :func:`ibmap.datasets.split`: the Bayesian
+        of the graph. Best cut from the whole table by :func:`ibmap.paper.datasets.split`: the Bayesian
         test counts the levels of the whole table, not of the test set.
     test : test, str or None
         The test on the data; by default the Bayesian one. Where the posterior equals the prior, as with one
