@@ -1,4 +1,16 @@
-"""EvidenceMAP, the recommended learner: the network of most evidence, and how certain each edge is."""
+"""EvidenceMAP, the recommended learner: the network of most evidence, and how certain each edge is.
+
+1. Raise the evidence of adaptive conditionals by rounds and swaps, learning the prior of edges on the way.
+2. Compare every edge with the variables that could stand in for it (``search/rivals.py``): posteriors.
+3. Leave out an edge if on average its ends say that rivals are likelier, neither speaks for it, and the score
+   would miss it by less than 10. Without the second condition true edges beside near copies go (38 errors
+   instead of 22 in 10 tables); without the third, a variable among near copies could end without any edge.
+4. Where full tables say more than main effects, search for a directed view, too (``views.py``).
+
+Posteriors over all graphs one swap away, both ends at once, were overconfident. A tabu list of 15 to 50 steps
+found nothing better than rounds on five networks and 63 random tables; swaps cut the errors on alarm from
+26, 18, 19 to 24, 14, 19 (500, 2000, 10,000 rows).
+"""
 
 import warnings
 from collections.abc import Callable
