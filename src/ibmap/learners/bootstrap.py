@@ -1,8 +1,8 @@
 """How often is a pair adjacent in networks learned from resampled rows?
 
-Replicates are subsamples: rows that are drawn twice look like dependence in small slices, and full tables then
-look better than they are. Of the shares 0.5, 0.63, 0.8 and 0.9 the third has the fewest errors together with
-the second smallest Brier score (``benchmarks/support.py``). Levels that a replicate lacks stay levels.
+Replicates are subsamples: rows that are drawn twice look like dependence in small slices, and full tables
+then look better than they are. Of the shares 0.5, 0.63, 0.8 and 0.9 the third has the fewest errors together
+with the second smallest Brier score (``benchmarks/support.py``). Levels that a replicate lacks stay levels.
 """
 
 from collections.abc import Callable, Generator, Sequence
