@@ -217,27 +217,37 @@ void LargeModel::find_slope() {
         for (int j = 0; j < width; ++j) slope_[a][j] -= prior(j) * theta[a][j];
 }
 
+// Σ over slices of rows (diag p - p pᵀ) change, by level of every member: 8 V levels of x, in registers.
+template <int V>
+void LargeModel::sum_changes() {
+    if (8 * V < n_levels_) {
+        if constexpr (8 * V < MOST_LEVELS) return sum_changes<V + 1>();
+    }
+    constexpr int N = 8 * V / LANES;
+    const int members = int(which.size());
+    Doubles start[N], total[N] = {};
+    for (int v = 0; v < N; ++v) start[v] = lanes(table_[0] + LANES * v);
+    for (int k = 0; k < n_slices; ++k) {
+        const double* p = share_by_slice_[k];  // 0 beyond the last level
+        const int* at = at_.data() + k * members;
+        Doubles change[N], weighted = {};
+        for (int v = 0; v < N; ++v) change[v] = start[v];
+        for (int m = 0; m < members; ++m)
+            for (int v = 0; v < N; ++v) change[v] += lanes(table_[at[m]] + LANES * v);
+        for (int v = 0; v < N; ++v) weighted += lanes(p + LANES * v) * change[v];
+        double mean = 0.0;
+        for (int i = 0; i < LANES; ++i) mean += weighted[i];
+        for (int v = 0; v < N; ++v) change[v] = rows[k] * lanes(p + LANES * v) * (change[v] - mean), total[v] += change[v];
+        for (int m = 0; m < members; ++m)
+            for (int v = 0; v < N; ++v) lanes(sums_[at[m]] + LANES * v) += change[v];
+    }
+    for (int v = 0; v < N; ++v) lanes(sums_[0] + LANES * v) = total[v];
+}
+
 void LargeModel::curvature(const Matrix<double>& direction, Matrix<double>& out) {
     to_table(direction);
     sums_.resize(n_rows_of_table_, n_levels_);
-    const int n = int(padded(n_levels_, 8)), members = int(which.size());
-    for (int k = 0; k < n_slices; ++k) {
-        double *change = change_.data(), mean = 0.0;
-        const double* p = share_by_slice_[k];
-        std::copy_n(table_[0], n, change);
-        for (int m = 0; m < members; ++m) {
-            const double* more = table_[at_[k * members + m]];
-            for (int l = 0; l < n; ++l) change[l] += more[l];
-        }
-        for (int l = 0; l < n_levels_; ++l) mean += p[l] * change[l];
-        for (int l = 0; l < n_levels_; ++l) change[l] = rows[k] * p[l] * (change[l] - mean);
-        for (int l = n_levels_; l < n; ++l) change[l] = 0.0;
-        for (int l = 0; l < n; ++l) sums_[0][l] += change[l];
-        for (int m = 0; m < members; ++m) {
-            double* to = sums_[at_[k * members + m]];
-            for (int l = 0; l < n; ++l) to[l] += change[l];
-        }
-    }
+    sum_changes<1>();
     from_sums(out);
     for (int a = 0; a < q; ++a)
         for (int j = 0; j < width; ++j) out[a][j] += prior(j) * direction[a][j];

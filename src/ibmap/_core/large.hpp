@@ -54,6 +54,8 @@ class LargeModel {
     double at(const Matrix<double>& effects);                   // log posterior; sets the probabilities
     void find_slope();
     void curvature(const Matrix<double>& direction, Matrix<double>& out);
+    template <int V>
+    void sum_changes();
     void approximately(const Matrix<double>& slope, Matrix<double>& out);  // H⁻¹ slope, with the approximated H
     void diagonalise();
     void newton_step();
