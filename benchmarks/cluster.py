@@ -169,7 +169,7 @@ def measure_beyond(n: int, rows: int, limit: int) -> dict[str, object]:
         packing, packing_wall = everyone() - before, perf_counter() - began
         learned = ibmap_hc(engine)
         cpu, wall = everyone() - before, perf_counter() - began
-        most, lost = watch.stop(), engine._crew._losses
+        most, lost = watch.stop(), engine._workers._losses
     packed = 3 * n * rows / 8 / 2**20
     return {
         "pack_cpu_s": packing,
