@@ -1,8 +1,10 @@
 // Rows of evidence for Python: from the bits of a table, or from cells that any engine has counted.
 #include "bind.hpp"
 #include "cells.hpp"
+#include "lists.hpp"
 #include "margins.hpp"
 #include "pool.hpp"
+#include "rows.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -14,41 +16,7 @@ namespace ibmap {
 
 namespace {
 
-using Ints = Vector<const std::int64_t>;
-
-std::span<const std::int64_t> part(const Ints& start, const Ints& values, std::size_t q) {
-    return {values.data() + start.data()[q], std::size_t(start.data()[q + 1] - start.data()[q])};
-}
-
-void check_lists(const Ints& start, const Ints& values, std::size_t n_lists, int n, const char* what) {
-    bool holds = start.shape(0) == n_lists + 1 && start.data()[0] == 0 && start.data()[n_lists] == std::int64_t(values.shape(0));
-    for (std::size_t q = 0; holds && q < n_lists; ++q) holds = start.data()[q] <= start.data()[q + 1];
-    for (std::size_t i = 0; holds && i < values.shape(0); ++i) holds = 0 <= values.data()[i] && values.data()[i] < n;
-    if (!holds) throw std::invalid_argument(std::string(what) + " are not lists of variables");
-}
-
-struct Odds {  // log prior odds: a matrix, or one number
-    Table2<const double> values;
-    Odds(Table2<const double> given, int n) : values(given) {
-        const bool one = given.shape(0) == 1 && given.shape(1) == 1;
-        if (!one && (given.shape(0) != std::size_t(n) || given.shape(1) != std::size_t(n))) throw std::invalid_argument("odds are a matrix, or one number");
-    }
-    std::span<const double> of(std::int64_t x) const { return {values.data() + (values.shape(0) == 1 ? 0 : x * values.shape(1)), values.shape(1)}; }
-};
-
-nb::tuple joined(std::vector<Row>& rows) {
-    std::vector<std::int64_t> start{0};
-    std::vector<double> rest, value;
-    for (const Row& row : rows) start.push_back(start.back() + std::int64_t(row.y.size())), rest.push_back(row.rest), value.push_back(row.value);
-    std::vector<std::int32_t> y(std::size_t(start.back()));
-    std::vector<double> t(y.size());
-    for (std::size_t q = 0; q < rows.size(); ++q) {
-        std::copy(rows[q].y.begin(), rows[q].y.end(), y.begin() + start[q]);
-        std::copy(rows[q].t.begin(), rows[q].t.end(), t.begin() + start[q]);
-        rows[q] = {};
-    }
-    return nb::make_tuple(to_numpy(std::move(start)), to_numpy(std::move(y)), to_numpy(std::move(t)), to_numpy(std::move(rest)), to_numpy(std::move(value)));
-}
+std::span<const std::int64_t> part(const Ints& start, const Ints& values, std::size_t q) { return Lists{start, values}[q]; }
 
 class Evidence {  // the conditionals of a table, and workspaces for threads
   public:
@@ -208,10 +176,9 @@ class Evidence {  // the conditionals of a table, and workspaces for threads
 
     void check(const Ints& xs, const Ints& start, const Ints& members, const Ints& also_start, const Ints& also) const {
         const std::size_t n = xs.shape(0);
-        for (std::size_t q = 0; q < n; ++q)
-            if (xs.data()[q] < 0 || xs.data()[q] >= shared_.n) throw std::invalid_argument("x is not a variable");
-        check_lists(start, members, n, shared_.n, "blankets");
-        check_lists(also_start, also, n, shared_.n, "others");
+        check_variables(xs, shared_.n, "x");
+        Lists{start, members}.check(n, shared_.n, "blankets");
+        Lists{also_start, also}.check(n, shared_.n, "others");
         for (std::size_t q = 0; q < n; ++q)
             for (std::int64_t m : part(start, members, q))
                 if (m == xs.data()[q]) throw std::invalid_argument("x is not in its own blanket");

@@ -12,6 +12,7 @@ struct Odds {  // log prior odds: a matrix, or one number
         const bool one = given.shape(0) == 1 && given.shape(1) == 1;
         if (!one && (given.shape(0) != std::size_t(n) || given.shape(1) != std::size_t(n))) throw std::invalid_argument("odds are a matrix, or one number");
     }
+    std::span<const double> of(std::int64_t x) const { return {values.data() + (values.shape(0) == 1 ? 0 : x * values.shape(1)), values.shape(1)}; }
     double operator()(std::int64_t x, std::int64_t y) const { return values.data()[values.shape(0) == 1 ? 0 : std::size_t(x) * values.shape(1) + std::size_t(y)]; }
 };
 
