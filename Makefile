@@ -14,7 +14,7 @@ ifneq ($(origin CXX),default)  # make CXX=clang++, or the environment
 export CXX
 endif
 
-.PHONY: core debug sanitize wheel demo test test-slow doctest test-oldest lint docs bench quality clean
+.PHONY: core debug sanitize wheel demo test test-slow doctest test-oldest mutants lint docs bench quality clean
 
 demo: $(VENV)/.core core
 	@$(BIN)/ibmap demo --out demo
@@ -69,6 +69,11 @@ wheel: $(VENV)/.dev
 	@rm -rf dist && echo "Building the wheel of ibmap (three times the core: a minute or two) ..."
 	@$(BIN)/python tools/build_core.py wheel
 	@$(BIN)/python tools/try_wheel.py dist/ibmap-*.whl
+
+# Do the tests notice changes of the library? A hundred at random, one after the other: half an hour.
+SEED := 0
+mutants: $(VENV)/.dev core
+	$(BIN)/python tools/mutate.py --count 100 --seed $(SEED)
 
 lint: $(VENV)/.dev core
 	$(BIN)/ruff check

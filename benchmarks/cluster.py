@@ -61,7 +61,7 @@ def made(folder: Path, n: int, rows: int, distinct: int = 40) -> Path:
 def climbing(engine: Any) -> Any:
     """Return IBMAP-HC that has scored the graph without edges, and two ascents."""
     from ibmap import BayesianTest
-    from ibmap.scores.ib import IBScore
+    from ibmap.criteria.ib import IBScore
     from ibmap.search.climb import Climb
 
     climb = Climb().begin(IBScore().bind(engine, BayesianTest()))

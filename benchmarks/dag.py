@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from common import alternate, report, verdict
 from ibmap import Graph
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.learners import dag_hc
 from ibmap.metrics import hamming
 from ibmap.search.dag import moral
@@ -88,7 +88,7 @@ def row(name: str, frame: pd.DataFrame, truth: Graph, repeat: int) -> dict[str, 
 
     Ours are plain hill climbing, with tabu, with a shake, and plain by the general route (any engine).
     """
-    table: CategoricalData = load(frame)
+    table: Table = load(frame)
     varying = frame.loc[:, frame.nunique() > 1].astype("category")
     ours = (RIVALS[kind] for kind in ("bic", "bic_tabu", "bic_shaken"))
     works = [partial(theirs, varying), *(partial(dag_hc, table, **options) for options in ours)]

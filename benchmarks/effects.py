@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from time import process_time
 
 from common import report, times, verdict, world
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.engines import as_engine
 from ibmap.learners import evidence_map
 from ibmap.model.effects import edge_effects
@@ -18,7 +18,7 @@ BAR = 0.2  # of the fit
 SIZES = (1000, 2000, 4000, 8000)
 
 
-def tables() -> Iterator[tuple[str, CategoricalData]]:
+def tables() -> Iterator[tuple[str, Table]]:
     """The paper's random networks, and two real ones."""
     for n in (100, 500):
         yield f"n={n}, D=1600", load(world(n, 1600))

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from sklearn.covariance import GraphicalLassoCV
 
 from common import report, verdict
-from ibmap.data.numbers import NumericData
+from ibmap.criteria.gaussian import GaussianScore
+from ibmap.data import Table, load
 from ibmap.graph import Graph
 from ibmap.independence.gaussian import FisherZTest, GaussianTest
 from ibmap.learners import evidence_map, gsmn, ibmap_hc
 from ibmap.metrics import compare_edges, hamming
-from ibmap.scores.gaussian import GaussianScore
 
-Learn = Callable[[NumericData], Graph]
+Learn = Callable[[Table], Graph]
 
 
-def sparse_gaussian(n: int, n_rows: int, seed: int) -> tuple[NumericData, Graph]:
+def sparse_gaussian(n: int, n_rows: int, seed: int) -> tuple[Table, Graph]:
     """Rows and the true graph: n edges, one per variable on average two neighbours."""
     rng = np.random.default_rng(seed)
     names = tuple(f"x{i}" for i in range(n))
@@ -37,10 +37,10 @@ def sparse_gaussian(n: int, n_rows: int, seed: int) -> tuple[NumericData, Graph]
     precision += max(0.0, 0.1 - lowest) * np.eye(n)
     root = np.linalg.cholesky(np.linalg.inv(precision))
     rows: NDArray[np.float64] = rng.normal(size=(n_rows, n)) @ root.T
-    return NumericData(rows.T, names), Graph.from_pairs(pairs, names)
+    return load(dict(zip(names, rows.T, strict=True)), continuous="all"), Graph.from_pairs(pairs, names)
 
 
-def graphical_lasso(data: NumericData) -> Graph:
+def graphical_lasso(data: Table) -> Graph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = GraphicalLassoCV().fit((data.values / data.values.std(axis=1, keepdims=True)).T)

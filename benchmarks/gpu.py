@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.engines import MemoryEngine
 from ibmap.engines.bits import packed_data
 from ibmap.engines.gpu import GpuEngine
@@ -24,7 +24,7 @@ NOISE = (0.0, 0.3, 0.45, 0.6)  # how often a copy is redrawn
 ROWS = 1000
 
 
-def groups_of_four(n: int, rows: int = ROWS, seed: int = 0) -> CategoricalData:
+def groups_of_four(n: int, rows: int = ROWS, seed: int = 0) -> Table:
     """A fair coin and three noisy copies of it, again and again."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 2, (n, rows), dtype=np.int8)
@@ -32,12 +32,10 @@ def groups_of_four(n: int, rows: int = ROWS, seed: int = 0) -> CategoricalData:
         if x % 4:
             kept = rng.random(rows) > NOISE[x % 4]
             codes[x] = np.where(kept, codes[x - x % 4], codes[x])
-    return packed_data(CategoricalData(codes, tuple(f"x{j}" for j in range(n)), ((0, 1),) * n))
+    return packed_data(Table(codes, tuple(f"x{j}" for j in range(n)), ((0, 1),) * n))
 
 
-def learn(
-    data: CategoricalData, engine: Callable[[CategoricalData], MemoryEngine], repeat: int = 1
-) -> tuple[Learned, float]:
+def learn(data: Table, engine: Callable[[Table], MemoryEngine], repeat: int = 1) -> tuple[Learned, float]:
     """Learn, and tell how long it took."""
     seconds = []
     for _ in range(repeat):
@@ -64,7 +62,7 @@ def main() -> None:
     parser.add_argument("--arrays", default="cupy", help="numpy runs the same code without a GPU")
     arguments = parser.parse_args()
 
-    def on_gpu(data: CategoricalData) -> GpuEngine:
+    def on_gpu(data: Table) -> GpuEngine:
         return GpuEngine(data, arguments.arrays)
 
     learn(groups_of_four(1000), on_gpu)  # CuPy compiles its kernels

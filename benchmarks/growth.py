@@ -9,10 +9,10 @@ import numpy as np
 
 from common import median, report, verdict, world
 from ibmap import IBMAP
+from ibmap.criteria.ib import ib_score
 from ibmap.data import load
 from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
-from ibmap.scores.ib import ib_score
 from ibmap.search import Climb
 
 LARGE = """

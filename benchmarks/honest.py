@@ -11,7 +11,7 @@ import pandas as pd
 
 from common import report
 from ibmap import IBMAP, BayesianTest, EvidenceMAP, Graph, accuracy, log_score
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.errors import DataWarning, SearchWarning
 from ibmap.learners import evidence_map, ibmap_hc
 from ibmap.metrics import hamming
@@ -51,7 +51,7 @@ def unseen(world: World) -> list[Row]:
     """The log score and the paper's accuracy on rows that were not learned from."""
     data, truth = world.make(2 * ROWS, 7)
     first, rest = (
-        CategoricalData(np.ascontiguousarray(data.codes[:, part]), data.names, data.levels)
+        Table(np.ascontiguousarray(data.codes[:, part]), data.names, data.levels)
         for part in (slice(ROWS), slice(ROWS, None))
     )
     graphs = {
@@ -84,7 +84,7 @@ def many_levels(levels: int = 20, rows: int = 200, runs: int = 100) -> list[Row]
         found = 0
         for seed in range(runs):
             codes = np.random.default_rng(seed).integers(0, levels, (2, rows)).astype(np.int8)
-            found += learn(CategoricalData(codes, ("a", "b"), (tuple(range(levels)),) * 2)).graph.n_edges
+            found += learn(Table(codes, ("a", "b"), (tuple(range(levels)),) * 2)).graph.n_edges
         what = f"edges between two independent columns of {levels} levels, {rows} rows"
         out.append(row(what, name, f"{found} of {runs}"))
     return out

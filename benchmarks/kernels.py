@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from common import alternate, report, without_constants, world
+from ibmap.criteria.ib import IBScoreOfBits
 from ibmap.data import load
 from ibmap.engines import MemoryEngine, Questions
 from ibmap.engines.rows import no_lists
@@ -17,7 +18,6 @@ from ibmap.independence import BayesianTest
 from ibmap.independence.bayesian import BoundBayesianTest, CompiledBayesianTest
 from ibmap.learners.gsmn import blanket
 from ibmap.learners.hhc_mn import parents_and_children
-from ibmap.scores.ib import IBScoreOfBits
 
 N, ROWS = 500, 1600
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from common import alternate, median, report, verdict
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.engines import as_engine
 from ibmap.graph import Graph
 from ibmap.model import MarkovNetwork, to_pyagrum
@@ -68,7 +68,7 @@ def coverage() -> list[dict[str, object]]:
     return rows
 
 
-def alarm() -> tuple[MarkovNetwork, CategoricalData]:
+def alarm() -> tuple[MarkovNetwork, Table]:
     """A model of the alarm network, from 10,000 rows and its moral graph."""
     data = load(folder() / "networks" / "alarm.csv.gz")
     truth = Graph.from_json((folder() / "networks" / "alarm.truth.json").read_text())
@@ -135,9 +135,9 @@ def imputation(network: MarkovNetwork) -> list[dict[str, object]]:
     data = network.sample(27_000, random_state=0)
     codes = data.codes.copy()
     codes[np.random.default_rng(0).random(codes.shape) < 0.1] = -1
-    table = CategoricalData(codes, data.names, data.levels)
+    table = Table(codes, data.names, data.levels)
     n_cells = int((codes < 0).sum())
-    network.impute(CategoricalData(codes[:, :100], data.names, data.levels))
+    network.impute(Table(codes[:, :100], data.names, data.levels))
     began = perf_counter()
     filled = network.impute(table)
     seconds = perf_counter() - began

@@ -16,7 +16,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 
 from common import report
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.errors import DataWarning
 from ibmap.graph import Graph
 from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
@@ -28,7 +28,7 @@ NETWORKS = ("asia", "sachs", "child", "alarm", "water")
 ROWS = 2000  #: of each table with gaps
 SHARE = 0.1  #: of its cells that are deleted
 NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
-LEARNERS: dict[str, Callable[[CategoricalData], Graph]] = {
+LEARNERS: dict[str, Callable[[Table], Graph]] = {
     "empty graph": lambda data: Graph(data.names),
     "Chow-Liu tree": chow_liu,
     "evidence-map": lambda data: evidence_map(data).graph,
@@ -70,7 +70,7 @@ def truths(world: object) -> list[NDArray[np.float64]]:
     return [t - t.mean(0) - t.mean(1, keepdims=True) + t.mean() for t in model.factors]
 
 
-def adult() -> CategoricalData:
+def adult() -> Table:
     """Adult with its numbers cut into five."""
     names = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"]
     names += ["relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week"]
@@ -82,9 +82,9 @@ def adult() -> CategoricalData:
     return load(frame[:: len(frame) // ROWS][:ROWS], discretize="quantile", bins=bins)
 
 
-def network_table(name: str) -> CategoricalData:
+def network_table(name: str) -> Table:
     data = load(folder() / "networks" / f"{name}.csv.gz")
-    return CategoricalData(data.codes[:, :ROWS], data.names, data.levels)
+    return Table(data.codes[:, :ROWS], data.names, data.levels)
 
 
 def imputation() -> None:
@@ -94,7 +94,7 @@ def imputation() -> None:
         data = adult() if name == "adult" else network_table(name)
         gone = np.random.default_rng(1).random(data.codes.shape) < SHARE
         codes = np.where(gone, -1, data.codes).astype(np.int64)
-        table = CategoricalData(codes, data.names, data.levels)
+        table = Table(codes, data.names, data.levels)
         found: dict[str, object] = {"table": name, "cells": int(gone.sum())}
         for method, fill in FILLERS.items():
             began = perf_counter()
@@ -105,16 +105,16 @@ def imputation() -> None:
     report("model-imputation", rows)
 
 
-def by_model(data: CategoricalData) -> Codes:
+def by_model(data: Table) -> Codes:
     """Our way: a graph from the table with gaps, its parameters, and exact answers."""
     return MarkovNetwork.fit(evidence_map(data).graph, data).impute(data).codes.astype(np.int64)
 
 
-def most_frequent(data: CategoricalData) -> Codes:
+def most_frequent(data: Table) -> Codes:
     return SimpleImputer(missing_values=-1, strategy="most_frequent").fit_transform(data.codes.T).T
 
 
-def nearest(data: CategoricalData) -> Codes:
+def nearest(data: Table) -> Codes:
     """Five nearest neighbours by indicators of levels; the level with the largest mean."""
     indicators = [np.where(row[:, None] < 0, np.nan, np.eye(r)[row]) for row, r in _columns(data)]
     filled = KNNImputer(n_neighbors=5).fit_transform(np.concatenate(indicators, axis=1))
@@ -123,7 +123,7 @@ def nearest(data: CategoricalData) -> Codes:
     return np.where(data.codes < 0, np.stack(best), data.codes)
 
 
-def nodewise(data: CategoricalData) -> Codes:
+def nodewise(data: Table) -> Codes:
     """A logistic regression of every variable on all others; an unknown value is a row of zeros."""
     indicators = [np.where(row[:, None] < 0, 0.0, np.eye(r)[row]) for row, r in _columns(data)]
     filled = data.codes.astype(np.int64)
@@ -138,11 +138,11 @@ def nodewise(data: CategoricalData) -> Codes:
     return filled
 
 
-def _columns(data: CategoricalData) -> list[tuple[NDArray[np.integer], int]]:
+def _columns(data: Table) -> list[tuple[NDArray[np.integer], int]]:
     return list(zip(data.codes, data.cardinalities.tolist(), strict=True))
 
 
-FILLERS: dict[str, Callable[[CategoricalData], Codes]] = {
+FILLERS: dict[str, Callable[[Table], Codes]] = {
     "ours": by_model,
     "most frequent": most_frequent,
     "5 nearest": nearest,

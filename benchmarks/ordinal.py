@@ -12,8 +12,7 @@ import numpy as np
 
 from common import report
 from ibmap import ChiSquareTest, OrdinalEvidenceTest, OrdinalTest
-from ibmap.data import CategoricalData, load
-from ibmap.data.numbers import load_numbers
+from ibmap.data import Table, load
 from ibmap.learners import Learned, evidence_map, gsmn, ibmap_hc
 
 FACTORS, ITEMS, CUTS = 5, 5, (-1.8, -0.7, 0.4, 1.5)
@@ -45,9 +44,9 @@ def judged(learned: Learned) -> dict[str, object]:
     }
 
 
-def learners(nominal: CategoricalData, ordinal: CategoricalData) -> dict[str, Callable[[], Learned]]:
+def learners(nominal: Table, ordinal: Table) -> dict[str, Callable[[], Learned]]:
     """Who learns, from answers with and without an order."""
-    ranks = load_numbers(nominal_table(nominal), columns="ranks")
+    ranks = load(nominal_table(nominal), continuous="all", numbers="ranks")
     return {
         "evidence-map, categories": lambda: evidence_map(nominal).with_effects(nominal),
         "evidence-map, ordinal": lambda: evidence_map(ordinal).with_effects(ordinal),
@@ -61,7 +60,7 @@ def learners(nominal: CategoricalData, ordinal: CategoricalData) -> dict[str, Ca
     }
 
 
-def nominal_table(data: CategoricalData) -> dict[str, np.ndarray]:
+def nominal_table(data: Table) -> dict[str, np.ndarray]:
     """The answers as numbers."""
     return {name: data.codes[i] + 1 for i, name in enumerate(data.names)}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from common import report, times, verdict
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.learners import ibmap_hc
 from ibmap.report import report_text
 from ibmap.results.result_file import Result, result_of_learned
@@ -22,7 +22,7 @@ SIZES = ((30, 4), (100, 4), (500, 8))  #: variables, neighbours of each
 def learned(n: int, tau: int) -> Result:
     """A result with the edges of the truth, from which the search starts."""
     world = simulate_random(n, tau, 1000, potentials="symmetric", random_state=0)
-    data = CategoricalData(world.data.T.astype(np.int8), world.graph.names, ((0, 1),) * n)
+    data = Table(world.data.T.astype(np.int8), world.graph.names, ((0, 1),) * n)
     return result_of_learned(ibmap_hc(data, start=world.graph), data)
 
 

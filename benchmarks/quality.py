@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap import Graph
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from quality_methods import Found, Method, methods
 from quality_results import BINS, Key, Measured, Results
 from quality_worlds import worlds
@@ -41,7 +41,7 @@ def task(key: Key, wanted: list[str]) -> tuple[Key, int, list[Measured]]:
     return key, truth.n_edges, out
 
 
-def within_limit(method: Method, data: CategoricalData) -> Found | None:
+def within_limit(method: Method, data: Table) -> Found | None:
     """Run a method in a process of its own, which is stopped after some minutes: nothing was found then."""
     receiver, sender = PROCESSES.Pipe(duplex=False)
     child = PROCESSES.Process(target=lambda: sender.send(method.run(data)))
@@ -87,7 +87,8 @@ def tasks(
                 wanted = [
                     method.name
                     for method in methods()
-                    if world.n <= method.most_variables
+                    if method.is_here
+                    and world.n <= method.most_variables
                     and (chosen is None or method.name in chosen)
                     and not results.has(key, method.name)
                 ]

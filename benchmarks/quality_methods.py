@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
 
 Pairs = NDArray[np.int64]
@@ -26,15 +27,21 @@ class Method(NamedTuple):
     """A method, whose it is, and the largest table that it is tried on."""
 
     name: str
-    run: Callable[[CategoricalData], Found]
+    run: Callable[[Table], Found]
     most_variables: int = 500
     peer: bool = False
+    needs: str = "sklearn"  #: a library
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it can run."""
+        return find_spec(self.needs) is not None
 
 
-def ours(learn: Callable[..., Any], **options: Any) -> Callable[[CategoricalData], Found]:
+def ours(learn: Callable[..., Any], **options: Any) -> Callable[[Table], Found]:
     """Run one of our learners."""
 
-    def run(data: CategoricalData) -> Found:
+    def run(data: Table) -> Found:
         learned = learn(data, **options)
         sigma = learned.pair_scores
         if sigma is None:
@@ -47,7 +54,7 @@ def ours(learn: Callable[..., Any], **options: Any) -> Callable[[CategoricalData
 
 
 def methods() -> list[Method]:
-    """All methods that are there; peers that are not installed are left out."""
+    """All methods, with peers that are not installed: those have been measured elsewhere."""
     found = [
         Method("empty graph", lambda data: Found(np.empty((0, 2), np.int64))),
         Method("evidence-map", ours(evidence_map)),
@@ -74,7 +81,7 @@ def moral(n: int, parents: list[list[int]]) -> Pairs:
     return np.argwhere(np.triu(adjacent))
 
 
-def _frame(data: CategoricalData) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def _frame(data: Table) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """The table without constant columns, at which peers stop, and where its columns stood."""
     kept = np.flatnonzero([len(np.unique(row)) > 1 for row in data.codes])
     frame = pd.DataFrame({f"x{i}": data.codes[i].astype(str) for i in kept})
@@ -82,18 +89,17 @@ def _frame(data: CategoricalData) -> tuple[pd.DataFrame, NDArray[np.int64]]:
 
 
 def _of_pybnesian() -> list[Method]:
-    try:
+    def tested(name: str, data: Table) -> Found:
         import pybnesian
-    except ImportError:
-        return []
 
-    def tested(search: Any, data: CategoricalData) -> Found:
         frame, _ = _frame(data)
-        graph = search.estimate(pybnesian.ChiSquare(frame), alpha=0.01)
+        graph = getattr(pybnesian, name)().estimate(pybnesian.ChiSquare(frame), alpha=0.01)
         edges = {tuple(sorted((int(a[1:]), int(b[1:])))) for a, b in [*graph.arcs(), *graph.edges()]}
         return Found(np.array(sorted(edges), np.int64).reshape(-1, 2))
 
-    def climb(data: CategoricalData) -> Found:
+    def climb(data: Table) -> Found:
+        import pybnesian
+
         frame, _ = _frame(data)
         start = pybnesian.DiscreteBN(list(frame.columns))
         search = pybnesian.GreedyHillClimbing()
@@ -104,19 +110,16 @@ def _of_pybnesian() -> list[Method]:
         return Found(moral(data.n_variables, parents))
 
     return [
-        Method("pybnesian PC .01", partial(tested, pybnesian.PC()), peer=True),
-        Method("pybnesian MMPC .01", partial(tested, pybnesian.MMPC()), peer=True),
-        Method("pybnesian HC BIC, moral", climb, 200, peer=True),
+        Method("pybnesian PC .01", partial(tested, "PC"), peer=True, needs="pybnesian"),
+        Method("pybnesian MMPC .01", partial(tested, "MMPC"), peer=True, needs="pybnesian"),
+        Method("pybnesian HC BIC, moral", climb, 200, peer=True, needs="pybnesian"),
     ]
 
 
 def _of_pyagrum() -> list[Method]:
-    try:
+    def learn(choose: str, data: Table) -> Found:
         import pyagrum
-    except ImportError:
-        return []
 
-    def learn(choose: str, data: CategoricalData) -> Found:
         frame, _ = _frame(data)
         if frame.shape[1] < 2:
             return Found(np.empty((0, 2), np.int64))
@@ -140,13 +143,13 @@ def _of_pyagrum() -> list[Method]:
         return Found(np.array(sorted(pairs), np.int64).reshape(-1, 2))
 
     return [
-        Method("pyAgrum PC G2 .01", partial(learn, "PC"), 100, peer=True),
-        Method("pyAgrum MIIC", partial(learn, "MIIC"), 100, peer=True),
-        Method("pyAgrum greedy BIC, moral", partial(learn, "greedy"), 100, peer=True),
+        Method("pyAgrum PC G2 .01", partial(learn, "PC"), 100, peer=True, needs="pyagrum"),
+        Method("pyAgrum MIIC", partial(learn, "MIIC"), 100, peer=True, needs="pyagrum"),
+        Method("pyAgrum greedy BIC, moral", partial(learn, "greedy"), 100, peer=True, needs="pyagrum"),
     ]
 
 
-def _logistic(data: CategoricalData) -> Found:
+def _logistic(data: Table) -> Found:
     """Nodewise L1 logistic regression, the penalty by EBIC (γ = ¼), an edge if both ends choose it."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier

@@ -50,6 +50,23 @@ takes minutes for every variable of `plants` and `dna`, and was left out there. 
 """
 
 
+MIXED = """## Numbers and categories
+
+Columns as they are, half numbers and half categories of 2 to 5 levels: pairwise networks (mrf) and moral
+graphs of directed ones (dag), 20 and 50 variables, two or four neighbours; "quartiles" are the same tables
+with their numbers cut; then numbers or categories alone, other marginal distributions, shapes of effects,
+trees of near copies, and missing values. Sums over the tables of each row (`python benchmarks/mixed.py`; all
+numbers in
+[`benchmarks/results/mixed.csv`](../benchmarks/results/mixed.csv)):
+"""
+
+WHOLE = """
+Whole numbers of few values are codes or amounts, as the evidence says: errors of networks whose levels are
+written as 0, 1, 2, ... in random order, and of answers from 1 to 5, beside those where the kind is known
+(`python benchmarks/kinds.py`):
+"""
+
+
 def write(results: Results) -> None:
     """Write the page from what has been measured."""
     rows = results.frame().filter(pl.col("seed").is_in(SEEDS))
@@ -66,6 +83,7 @@ def write(results: Results) -> None:
     parts.append(calibration(results.calibration()))
     if (real := TABLES.with_name("real.csv")).exists():
         parts.append(real_tables(real))
+    parts.append(mixed_tables(TABLES.parent))
     picture(rows)
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     print(f"wrote {PAGE}")
@@ -228,6 +246,31 @@ def real_tables(file: Path) -> str:
         cells = [shown.get(m, "–") for m in methods]
         lines.append(f"| {table} | " + " | ".join(cells) + " |")
     return "\n".join([REAL, *lines, ""])
+
+
+def mixed_tables(folder: Path) -> str:
+    """Show the errors on tables of numbers and categories, and how well posteriors are calibrated."""
+    rows, shares = (pl.read_csv(folder / f"mixed{what}.csv") for what in ("", "_calibration"))
+    found = [MIXED, "| worlds | tables | errors | false | missed |\n|---|---|---|---|---|"]
+    found += [f"| {w} {c} | {t} | {e} | {f} | {m} |" for w, c, t, e, f, m, _ in rows.iter_rows()]
+    said = ", ".join(f"{kind} {error:.3f}" for kind, _, error in shares.iter_rows())
+    found.append(f"\nExpected errors of calibration, pairs with posteriors above 0.01: {said}.")
+    kinds = pl.read_csv(folder / "kinds.csv").group_by(
+        pl.col("table") == "questionnaire", maintain_order=True
+    )
+    found += [
+        WHOLE,
+        "| tables | undecided columns | amounts | errors, kind known | errors, kind chosen |",
+        "|---|---|---|---|---|",
+    ]
+    for (answers,), some in kinds:
+        sums = [int(some[key].sum()) for key in ("undecided", "amounts", "known", "chosen")]
+        found.append(
+            "| "
+            + " | ".join([f"{len(some)} of {'answers' if answers else 'networks'}", *map(str, sums)])
+            + " |"
+        )
+    return "\n".join(found) + "\n"
 
 
 def picture(rows: pl.DataFrame) -> None:

@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import mutual_info_score
 
 from ibmap import Graph, datasets
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
 from ibmap.metrics import accuracy
 
@@ -46,7 +46,7 @@ SEEDS = (100, 101, 102)
 DENSITY = ("nltcs", "plants", "dna")
 SMOOTH = 0.5  #: prior count of every level in a table of counts
 
-Split = tuple[CategoricalData, CategoricalData]
+Split = tuple[Table, Table]
 
 
 def folder() -> Path:
@@ -61,7 +61,7 @@ def density(name: str, seed: int) -> Split:
         file = folder() / "density" / name / f"{name}.{part}.data"
         codes = pl.read_csv(file, has_header=False).to_numpy().T.astype(np.int8)
         names = tuple(f"x{i}" for i in range(len(codes)))
-        parts.append(CategoricalData(np.ascontiguousarray(codes), names, ((0, 1),) * len(codes)))
+        parts.append(Table(np.ascontiguousarray(codes), names, ((0, 1),) * len(codes)))
     return parts[0], parts[1]
 
 
@@ -75,7 +75,7 @@ def tables() -> dict[str, Callable[[str, int], Split]]:
     return {**dict.fromkeys(datasets.names(), halves), **dict.fromkeys(DENSITY, density)}
 
 
-def chow_liu(data: CategoricalData) -> Graph:
+def chow_liu(data: Table) -> Graph:
     """The tree of most mutual information."""
     graph: nx.Graph = nx.Graph()
     graph.add_nodes_from(data.names)
@@ -85,7 +85,7 @@ def chow_liu(data: CategoricalData) -> Graph:
     return Graph(data.names, list(nx.maximum_spanning_tree(graph).edges))
 
 
-def methods() -> dict[str, Callable[[CategoricalData], Graph]]:
+def methods() -> dict[str, Callable[[Table], Graph]]:
     """All that learn a graph from a table."""
     return {
         "empty graph": lambda data: Graph(data.names),
@@ -108,7 +108,7 @@ def methods() -> dict[str, Callable[[CategoricalData], Graph]]:
 class Referee:
     """The same models for every graph; a blanket that two graphs share is fitted once."""
 
-    def __init__(self, train: CategoricalData, test: CategoricalData) -> None:
+    def __init__(self, train: Table, test: Table) -> None:
         self._train, self._test = train, test
         self._known: dict[tuple[int, ...], tuple[float, float]] = {}
 

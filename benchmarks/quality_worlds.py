@@ -14,14 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ibmap import Graph
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.synthetic import PairwiseModel, sample, simulate_ising, simulate_random
 
 SIZES = (25, 100, 400, 1600, 6400)
 NETWORK_SIZES = (500, 2000, 10_000)
 TAUS, NS = (1, 2, 4, 8), (20, 75, 100, 200, 500)
 
-Made = tuple[CategoricalData, Graph]
+Made = tuple[Table, Graph]
 
 
 class World(NamedTuple):
@@ -116,5 +116,5 @@ def _network(name: str, rows: int, seed: int) -> Made:
     return load(frame[order.tolist()]), Graph(frame.columns, [tuple(edge) for edge in truth["edges"]])
 
 
-def _table(data: NDArray[np.integer], names: tuple[str, ...]) -> CategoricalData:
-    return CategoricalData(np.ascontiguousarray(data.T, dtype=np.int8), names, ((0, 1),) * len(names))
+def _table(data: NDArray[np.integer], names: tuple[str, ...]) -> Table:
+    return Table(np.ascontiguousarray(data.T, dtype=np.int8), names, ((0, 1),) * len(names))

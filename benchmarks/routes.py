@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from common import alternate, report, verdict, without_constants, world
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.engines import EngineBase, MemoryEngine, Questions, Tables
 from ibmap.independence import Answers, BayesianTest, TableTest
 from ibmap.independence.bayesian import BoundBayesianTest
@@ -19,7 +19,7 @@ BAR = 10.0
 class HiddenEngine(EngineBase):
     """The engine in memory, which keeps its bits to itself."""
 
-    def __init__(self, data: CategoricalData) -> None:
+    def __init__(self, data: Table) -> None:
         self._inner, self.schema = MemoryEngine(data), data.schema
 
     def tables(self, questions: Questions) -> Tables:
@@ -31,7 +31,7 @@ class OwnTest(TableTest):
 
     name, has_posteriors = "own", True
 
-    def __init__(self, data: CategoricalData) -> None:
+    def __init__(self, data: Table) -> None:
         self._score = BoundBayesianTest(BayesianTest(), HiddenEngine(data))
 
     def evaluate(self, tables: Tables, cardinalities: Any) -> Answers:

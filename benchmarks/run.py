@@ -15,6 +15,7 @@ ALL = (
     "worlds",
     "rivals",
     "dag",
+    "levels",
     "evidence",
     "groups",
     "eda",

@@ -9,7 +9,7 @@ from time import process_time
 import numpy as np
 
 from common import report, times, verdict
-from ibmap import CategoricalData, Graph, accuracy
+from ibmap import Graph, Table, accuracy
 from ibmap.synthetic import FactorModel, random_network, sample
 
 N, DEGREE, SWEEPS, ROWS = 100, 4, 200, 640
@@ -40,7 +40,7 @@ def main() -> None:
             rows.append({"what": what, "value": round(speed, 1), "bar": verdict(speed, BAR, at_least=True)})
     for n, n_rows, levels in ((38, 69, 4), (35, 89, 4), (9, 3240, 4)):
         codes = np.random.default_rng(0).integers(0, levels, (n, n_rows))
-        table = CategoricalData(codes, [f"x{i}" for i in range(n)], [tuple(range(levels))] * n)
+        table = Table(codes, [f"x{i}" for i in range(n)], [tuple(range(levels))] * n)
         seconds = seconds_of(lambda table=table: accuracy(Graph(table.names), table, random_state=0), 3)
         what = f"accuracy, n = {n}, {n_rows} rows, {50 * n * (n - 1):,} queries: seconds"
         rows.append({"what": what, "value": round(seconds, 2), "bar": verdict(seconds, 10, at_least=False)})

@@ -6,7 +6,7 @@ partitions of the rows are added with ``+``, so an engine only needs to know whe
 
 import numpy as np
 
-from ibmap import IBMAP, CategoricalData, MemoryEngine, Schema, load
+from ibmap import IBMAP, MemoryEngine, Schema, Table, load
 from ibmap.engines import EngineBase, Questions, Tables, add_tables
 from ibmap.synthetic import simulate_random
 
@@ -14,7 +14,7 @@ from ibmap.synthetic import simulate_random
 class Partitions(EngineBase):
     """A table in several parts; each could sit on another machine, and none is ever seen as a whole."""
 
-    def __init__(self, schema: Schema, parts: list[CategoricalData]) -> None:
+    def __init__(self, schema: Schema, parts: list[Table]) -> None:
         self.schema, self._parts = schema, [MemoryEngine(part) for part in parts]
 
     def tables(self, questions: Questions) -> Tables:
@@ -25,9 +25,7 @@ class Partitions(EngineBase):
 def main() -> None:
     world = simulate_random(8, 2, n_rows=2000, potentials="symmetric", random_state=3)
     whole = load(world.data)
-    parts = [
-        CategoricalData(codes, whole.names, whole.levels) for codes in np.array_split(whole.codes, 3, axis=1)
-    ]
+    parts = [Table(codes, whole.names, whole.levels) for codes in np.array_split(whole.codes, 3, axis=1)]
     engine = Partitions(whole.schema, parts)
     for options in ({}, {"criterion": "saturated", "search": "rounds"}):
         here, there = IBMAP(**options).fit(whole), IBMAP(**options).fit(engine)

@@ -7,8 +7,8 @@ A score gives rows of evidence: for every y, how far the data say that y belongs
 import numpy as np
 
 from ibmap import IBMAP
+from ibmap.criteria import TableScore
 from ibmap.engines import Tables
-from ibmap.scores import TableScore
 from ibmap.synthetic import simulate_random
 
 

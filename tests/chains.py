@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 
 
-def noisy_chain(n_variables: int, n_rows: int, noise: float = 0.2, seed: int = 0) -> CategoricalData:
+def noisy_chain(n_variables: int, n_rows: int, noise: float = 0.2, seed: int = 0) -> Table:
     rng = np.random.default_rng(seed)
     columns = [rng.integers(2, size=n_rows)]
     for _ in range(n_variables - 1):

@@ -18,23 +18,24 @@ FOUNDATIONS = {"_core", "errors"} | {
     for path in SRC.glob("_*.py")
     if path.stem not in ("__init__", "__main__", "_graph_parts", "_loader")
 }
-BELOW: dict[str, set[str]] = {name: {"errors"} for name in FOUNDATIONS}
+BELOW: dict[str, set[str]] = {name: {"errors", "_checks", "_text"} for name in FOUNDATIONS}
 BELOW |= {"errors": set(), "_core": {"errors", "_loader"}, "_loader": {"errors"}}
-BELOW |= {"_folders": {"errors", "_files"}, "_graph_parts": {"errors"}, "drawing": {"errors"}}
-BELOW["graph"] = {"errors", "_graph_parts", "drawing"}
+BELOW["_folders"] = {"errors", "_files"}
+BELOW |= dict.fromkeys(("_graph_parts", "drawing"), BELOW["_checks"])
+BELOW["graph"] = {"_graph_parts", "drawing"} | BELOW["_checks"]
 BELOW["data"] = FOUNDATIONS
 BELOW["engines"] = {"data"} | FOUNDATIONS
 BELOW["independence"] = {"engines", "graph", "drawing"} | BELOW["engines"]
-BELOW["scores"] = {"independence"} | BELOW["independence"]
-BELOW["exchange"] = {"graph", "errors", "_files", "_folders", "_libraries"}
-BELOW["search"] = {"scores"} | BELOW["scores"]
+BELOW["criteria"] = {"independence"} | BELOW["independence"]
+BELOW["exchange"] = {"graph", "_files", "_folders", "_libraries"} | BELOW["_checks"]
+BELOW["search"] = {"criteria"} | BELOW["criteria"]
 BELOW["synthetic"] = {"data", "graph"} | FOUNDATIONS
-BELOW["model"] = {"scores", "synthetic"} | BELOW["scores"]
-BELOW["metrics"] = {"scores"} | BELOW["scores"]
+BELOW["model"] = {"criteria", "synthetic"} | BELOW["criteria"]
+BELOW["metrics"] = {"model"} | BELOW["model"]
 BELOW["results"] = {"search", "exchange", "model"} | BELOW["search"]
 BELOW["learners"] = {"results"} | BELOW["results"]
 BELOW["estimators"] = {"learners", "metrics"} | BELOW["learners"]
-BELOW["plots"] = {"graph", "drawing", "exchange", "errors", "results", "metrics"}
+BELOW["plots"] = {"graph", "drawing", "exchange", "results", "metrics"} | BELOW["_checks"]
 BELOW["report"] = {"results", "plots"} | BELOW["results"]
 BELOW["eda"] = {"learners", "synthetic"} | BELOW["learners"]
 BELOW["paper"] = {"eda", "metrics"} | BELOW["eda"]  # eda and paper: nobody but the command line sees them
@@ -87,6 +88,9 @@ def test_importing_loads_nothing_heavy_and_every_name_on_the_menu_is_served() ->
     assert run.stdout.strip() == "[]"
     for name in ibmap.__all__:
         assert getattr(ibmap, name) is not None
+    menu = ast.walk(ast.parse((SRC / "__init__.py").read_text()))
+    typed = {alias.name for node in menu if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed - {"import_module", "TYPE_CHECKING", "Any"} == set(ibmap._HOME)  # type checkers see the same
     assert set(ibmap.__all__) <= set(dir(ibmap))
     for name, home in ibmap._PACKAGES.items():
         assert getattr(ibmap, name) is import_module(home)

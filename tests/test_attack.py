@@ -14,6 +14,7 @@ import sys
 import time
 from typing import NamedTuple
 
+import polars
 import pytest
 
 pytestmark = [
@@ -96,7 +97,9 @@ def content(folder):
 def world(tmp_path_factory):
     """A table, two results of it, and what every verb writes in peace: old and new."""
     base = tmp_path_factory.mktemp("world")
-    done("simulate", "random", "--variables", 60, "--rows", 1000, "--tau", 3, "--out", base / "w")
+    done(
+        "simulate", "random", "--variables", 60, "--rows", 1000, "--tau", 3, "--seed", 6, "--out", base / "w"
+    )
     for name, more in (("one", []), ("two", ["--learner", "gsmn"])):
         done("learn", base / "w" / "data.csv", "--out", base / name, *more)
     for name, verb in writers(base).items():
@@ -141,6 +144,23 @@ def test_signals_at_random_moments(world, tmp_path, seed):
     assert (process.returncode, err.count("\n")) == (128 + number, 1), (name, err)
     assert took < 2, name
     assert list(tmp_path.iterdir()) == [], name
+
+
+@pytest.mark.parametrize("seed", range(max(2, ATTACKS // 3)))
+def test_signals_leave_nothing_of_a_cluster(world, tmp_path, seed):
+    """One line, although processes that are ended share semaphores, and no file of theirs."""
+    draw = random.Random(4000 + seed)
+    number = draw.choice([signal.SIGINT, signal.SIGTERM])
+    table = world / "w" / "data.parquet"
+    if not table.exists():
+        polars.read_csv(world / "w" / "data.csv").write_parquet(table)
+    run = ["learn", table, *CLIMB, "--patience", 10**6, "--engine", "dask"]
+    with ibmap(*run, env={**os.environ, "TMPDIR": str(tmp_path)}) as process:
+        time.sleep(draw.uniform(0.5, 6))
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.count("\n")) in ((128 + number, 1), (0, 0)), err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("seed", range(ATTACKS))

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from ibmap import _files, _folders
-from ibmap._files import claimed, sweep, temporary, write_whole
+from ibmap._files import PREFIX, SUFFIX, claimed, sweep, temporary, write_whole
 from ibmap._folders import LIST, settle, write_together
 from ibmap.errors import DataError, RequestError
 from ibmap.learners import ibmap_hc
@@ -208,3 +209,22 @@ def test_a_process_that_must_end_at_once_leaves_nothing(tmp_path):
     with temporary(tmp_path), _folders.made(tmp_path / "x" / "y"):
         _files.abandon()
         assert names(tmp_path) == []
+
+
+def test_a_claim_is_not_lost_to_somebody_who_sweeps(tmp_path):
+    """A sweep locks what it looks at for a moment, between the making of a claim and its lock, too."""
+    done = threading.Event()
+
+    def sweeping():
+        while not done.is_set():
+            sweep(tmp_path)
+
+    sweeper = threading.Thread(target=sweeping)
+    sweeper.start()
+    try:
+        for _ in range(500):
+            with claimed(tmp_path / f"{PREFIX}graph.json{SUFFIX}") as mine:
+                assert mine
+    finally:
+        done.set()
+        sweeper.join()

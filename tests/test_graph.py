@@ -252,7 +252,7 @@ def test_names_are_contained_and_other_types_differ():
         (lambda: Graph("ab").flip("a", "a"), "edge to itself"),
         (lambda: Graph("ab").permute("a"), "'b' is missing"),
         (lambda: Graph("ab").permute("aba"), "named twice"),
-        (lambda: Graph("ab").to_frame("dask"), "unknown frame backend 'dask'"),
+        (lambda: Graph("ab").to_frame("dask"), "backend must be 'polars', 'pandas' or 'pyarrow', not 'dask'"),
     ],
 )
 def test_bad_requests_get_one_line(build, message):

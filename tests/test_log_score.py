@@ -14,7 +14,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from ibmap import IBMAP, BayesianTest, ChiSquareTest, EvidenceMAP, Graph, accuracy, log_score
 from ibmap.data import load
-from ibmap.data.numbers import load_numbers
 from ibmap.errors import DataWarning, IbmapError, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.synthetic import simulate_random
@@ -98,7 +97,7 @@ def test_bad_requests():
 def test_numbers_are_predicted_by_regressions_that_have_not_seen_the_row() -> None:
     rng = np.random.default_rng(0)
     x, y, noise = rng.normal(size=(3, 12))
-    data = load_numbers({"x": 5 + 2 * x, "y": x + 0.5 * y, "z": noise})
+    data = load({"x": 5 + 2 * x, "y": x + 0.5 * y, "z": noise}, continuous="all")
     graph, values = Graph("xyz", [("x", "y")]), data.values
     logs = []
     for i, given in ((0, [1]), (1, [0]), (2, [])):
@@ -123,12 +122,12 @@ def test_the_log_score_of_numbers_is_unitless_and_has_answers_for_odd_tables() -
     table = {"a": a, "b": a + b, "copy": 1000 * a, "one": np.full(300, 7.0)}
     full = Graph(list(table), [("a", "b"), ("a", "copy"), ("a", "one")])
     same = {**table, "b": -3 * table["b"] + 8}
-    found = log_score(full, load_numbers(table))
-    assert found == pytest.approx(log_score(full, load_numbers(same)))
+    found = log_score(full, load(table, continuous="all"))
+    assert found == pytest.approx(log_score(full, load(same, continuous="all")))
     assert np.isfinite(found)
-    assert found > log_score(Graph(list(table)), load_numbers(table)) + 1
-    few = load_numbers({"a": a[:3], "b": b[:3]})
+    assert found > log_score(Graph(list(table)), load(table, continuous="all")) + 1
+    few = load({"a": a[:3], "b": b[:3]}, continuous="all")
     with pytest.raises(RequestError, match="3 rows are too few to predict 'a' from 1 neighbours"):
         log_score(Graph("ab", [("a", "b")]), few)
     with pytest.raises(RequestError, match="all columns are constant"):
-        log_score(Graph("ab"), load_numbers({"a": [1.0, 1.0, 1.0], "b": [2.0, 2.0, 2.0]}))
+        log_score(Graph("ab"), load({"a": [1.0, 1.0, 1.0], "b": [2.0, 2.0, 2.0]}, continuous="all"))

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibmap import IBMAP, Bootstrap, Graph, OracleTest, accuracy, f_measure, hamming, load
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.engines import MemoryEngine
 from ibmap.errors import IbmapError, RequestError
 from ibmap.independence import BayesianTest, ChiSquareTest, FunctionTest
 from ibmap.independence.batch import decide_each
-from ibmap.metrics import _drawn_queries, compare_edges, separated_each
+from ibmap.metrics import _drawn_queries, compare_edges, log_score, separated_each
 from tests.chains import noisy_chain
 
 NAMES = list("abcdefg")
@@ -78,7 +78,7 @@ def table(seed=0, rows=60, levels=(2, 3, 2, 4, 2, 3, 40), missing=False):
     rng = np.random.default_rng(seed)
     codes = np.array([rng.integers(-missing, k, size=rows) for k in levels])
     codes[1] = np.where(rng.random(rows) < 0.7, codes[0], codes[1])
-    return CategoricalData(codes, NAMES, [tuple(range(k)) for k in levels])
+    return Table(codes, NAMES, [tuple(range(k)) for k in levels])
 
 
 class OneByOne:
@@ -201,3 +201,21 @@ def test_graphs_of_fitted_learners_are_taken_too():
         assert compare_edges(source, net.graph_).false == []
     with pytest.raises(RequestError, match="expected a Graph or a fitted learner, not str"):
         hamming(net, "graph")
+
+
+def test_log_score_of_levels_and_numbers_prefers_the_right_graph() -> None:
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 400)
+    height = rng.normal(size=400) + (sex == "m")
+    weight = height + rng.normal(size=400)
+    weight[::10] = np.nan
+    data = load({"sex": sex, "height": height, "weight": weight}, missing="testwise", continuous="auto")
+    graphs = [
+        Graph(data.names, edges)
+        for edges in ([("sex", "height"), ("height", "weight")], [("sex", "weight")], [])
+    ]
+    scores = [log_score(graph, data) for graph in graphs]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > scores[2] + 0.1
+    with pytest.raises(RequestError, match="too few"):
+        log_score(graphs[0], data.rows(np.arange(9)))

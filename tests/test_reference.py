@@ -19,7 +19,7 @@ from tests.reference.oracle import oracle, separated
 from tests.reference.score import bayesian_test, ib_score, pair_scores, pair_scores_by, total
 from tests.reference.search import Pair, ibmap_hc, least_credible_pair
 from tests.reference.slices import slice_tables
-from tests.reference.tables import Table, categorical_tables, questions, random_table
+from tests.reference.tables import Codes, categorical_tables, questions, random_table
 
 PRIOR_COUNTS: list[PriorCounts] = ["ones", "consistent", "jeffreys", "bdeu", ("bdeu", 5), 0.25, 2]
 OPTIONS = st.fixed_dictionaries(
@@ -134,7 +134,7 @@ def test_missing_is_testwise() -> None:
 
 @few
 @given(table=categorical_tables(max_rows=60, max_columns=5, missing=True), data=st.data(), options=OPTIONS)
-def test_floats_agree_with_fractions(table: Table, data: st.DataObject, options: dict[str, object]) -> None:
+def test_floats_agree_with_fractions(table: Codes, data: st.DataObject, options: dict[str, object]) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards), max_given=2))
     n_slices = len(slice_tables(codes, x, y, z))
@@ -153,7 +153,7 @@ def test_floats_agree_with_fractions(table: Table, data: st.DataObject, options:
 @few
 @given(table=categorical_tables(missing=True), data=st.data(), options=OPTIONS)
 def test_naming_and_order_change_nothing(
-    table: Table, data: st.DataObject, options: dict[str, object]
+    table: Codes, data: st.DataObject, options: dict[str, object]
 ) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
@@ -179,7 +179,7 @@ def test_naming_and_order_change_nothing(
 @few
 @given(table=categorical_tables(min_columns=3), data=st.data(), options=OPTIONS)
 def test_probabilities_are_finite_and_sum_to_one(
-    table: Table, data: st.DataObject, options: dict[str, object]
+    table: Codes, data: st.DataObject, options: dict[str, object]
 ) -> None:
     codes, cards = table
     prior = data.draw(st.sampled_from([1e-6, 0.3, 0.5, 1 - 1e-6]))
@@ -287,7 +287,7 @@ def test_bad_questions_are_refused() -> None:
 
 @few
 @given(table=categorical_tables(missing=True), data=st.data())
-def test_contingency_agrees_with_scipy_slice_by_slice(table: Table, data: st.DataObject) -> None:
+def test_contingency_agrees_with_scipy_slice_by_slice(table: Codes, data: st.DataObject) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards), max_given=2))
     pearson, likelihood, freedom, n_rows = 0.0, 0.0, 0, 0
@@ -422,7 +422,7 @@ def test_oracle_recovers_every_small_graph_but_four(n: int) -> None:
     ])  # fmt: skip
 
 
-def noisy_chain(n: int = 6, n_rows: int = 400, levels: int = 3, seed: int = 0) -> Table:
+def noisy_chain(n: int = 6, n_rows: int = 400, levels: int = 3, seed: int = 0) -> Codes:
     rng = np.random.default_rng(seed)
     codes = rng.integers(levels, size=(n, n_rows))
     for i in range(1, n):
@@ -441,7 +441,7 @@ def test_search_recovers_a_noisy_chain() -> None:
 @settings(max_examples=25, deadline=None)
 @given(table=categorical_tables(max_columns=5, max_levels=4), patience=st.integers(0, 3), options=OPTIONS)
 def test_search_climbs_to_where_no_proposal_helps(
-    table: Table, patience: int, options: dict[str, str]
+    table: Codes, patience: int, options: dict[str, str]
 ) -> None:
     codes, cards = table
     n = len(cards)
@@ -544,7 +544,7 @@ def test_degenerate_searches() -> None:
 
 @few
 @given(table=categorical_tables(max_columns=8, missing=True))
-def test_every_level_of_a_random_table_occurs(table: Table) -> None:
+def test_every_level_of_a_random_table_occurs(table: Codes) -> None:
     codes, cards = table
     assert codes.min() >= -1
     for column, n_levels in zip(codes, cards, strict=True):

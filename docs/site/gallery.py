@@ -41,7 +41,7 @@ ANALYSES = [
         "Signs of skin diseases",
         "33 signs, graded from 0 to 3, age, and the diagnosis, which has no order. Grades have one, so an "
         "edge between two signs has one effect, and it has a sign. Colours are communities.",
-        ["--ordinal", "ALL", "--categorical", "class", "--discretize", "quantile", "--bins", "4"],
+        ["--ordinal", "ALL", "--nominal", "class", "--discretize", "quantile", "--bins", "4"],
         ["--groups", "found"],
     ),
     Analysis(
@@ -51,7 +51,7 @@ ANALYSES = [
         "method (class) has none.",
         [
             *("--ordinal", "wife_education,husband_education,living_standard"),
-            *("--categorical", "class,husband_occupation", "--discretize", "quantile", "--bins", "4"),
+            *("--nominal", "class,husband_occupation", "--discretize", "quantile", "--bins", "4"),
         ],
         [],
     ),

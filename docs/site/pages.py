@@ -21,7 +21,7 @@ PACKAGES = [
     "ibmap.data",
     "ibmap.engines",
     "ibmap.independence",
-    "ibmap.scores",
+    "ibmap.criteria",
     "ibmap.search",
     "ibmap.model",
     "ibmap.results",

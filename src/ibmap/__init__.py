@@ -11,10 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData as CategoricalData
+    from ibmap.criteria import AdaptiveScore as AdaptiveScore
+    from ibmap.criteria import GaussianScore as GaussianScore
+    from ibmap.criteria import IBScore as IBScore
+    from ibmap.criteria import PairwiseScore as PairwiseScore
+    from ibmap.criteria import SaturatedScore as SaturatedScore
     from ibmap.data import Schema as Schema
+    from ibmap.data import Table as Table
     from ibmap.data import load as load
-    from ibmap.data.numbers import load_numbers as load_numbers
     from ibmap.engines import MemoryEngine as MemoryEngine
     from ibmap.engines import ThreadEngine as ThreadEngine
     from ibmap.engines.dask import DaskEngine as DaskEngine
@@ -42,7 +46,9 @@ if TYPE_CHECKING:
     from ibmap.independence import OrdinalEvidenceTest as OrdinalEvidenceTest
     from ibmap.independence import OrdinalTest as OrdinalTest
     from ibmap.learners import Checkpoint as Checkpoint
+    from ibmap.learners import Interaction as Interaction
     from ibmap.learners import Visit as Visit
+    from ibmap.learners import find_interactions as find_interactions
     from ibmap.metrics import FMeasure as FMeasure
     from ibmap.metrics import accuracy as accuracy
     from ibmap.metrics import f_measure as f_measure
@@ -58,21 +64,16 @@ if TYPE_CHECKING:
     from ibmap.results.learned import Learned as Learned
     from ibmap.results.learned import Step as Step
     from ibmap.results.result_file import read_result as read_result
-    from ibmap.scores import AdaptiveScore as AdaptiveScore
-    from ibmap.scores import GaussianScore as GaussianScore
-    from ibmap.scores import IBScore as IBScore
-    from ibmap.scores import PairwiseScore as PairwiseScore
-    from ibmap.scores import SaturatedScore as SaturatedScore
     from ibmap.synthetic import simulate_ising as simulate_ising
     from ibmap.synthetic import simulate_random as simulate_random
 
 _HOME = {
     "accuracy": "ibmap.metrics",
     "log_score": "ibmap.metrics",
-    "AdaptiveScore": "ibmap.scores",
+    "AdaptiveScore": "ibmap.criteria",
     "BayesianTest": "ibmap.independence",
     "Bootstrap": "ibmap.estimators",
-    "CategoricalData": "ibmap.data",
+    "Table": "ibmap.data",
     "Checkpoint": "ibmap.learners",
     "compare": "ibmap.estimators",
     "Comparison": "ibmap.results.comparison",
@@ -87,7 +88,7 @@ _HOME = {
     "FMeasure": "ibmap.metrics",
     "FisherZTest": "ibmap.independence",
     "FunctionTest": "ibmap.independence",
-    "GaussianScore": "ibmap.scores",
+    "GaussianScore": "ibmap.criteria",
     "GaussianTest": "ibmap.independence",
     "Graph": "ibmap.graph",
     "GSMN": "ibmap.estimators",
@@ -96,10 +97,11 @@ _HOME = {
     "HHCMN": "ibmap.estimators",
     "IBMAP": "ibmap.estimators",
     "IbmapError": "ibmap.errors",
-    "IBScore": "ibmap.scores",
+    "IBScore": "ibmap.criteria",
+    "find_interactions": "ibmap.learners",
+    "Interaction": "ibmap.learners",
     "Learned": "ibmap.results.learned",
     "load": "ibmap.data",
-    "load_numbers": "ibmap.data.numbers",
     "MarkovNetwork": "ibmap.model",
     "MemoryEngine": "ibmap.engines",
     "MutualInformation": "ibmap.estimators",
@@ -108,11 +110,12 @@ _HOME = {
     "OracleTest": "ibmap.independence",
     "OrdinalEvidenceTest": "ibmap.independence",
     "OrdinalTest": "ibmap.independence",
-    "PairwiseScore": "ibmap.scores",
+    "PairwiseScore": "ibmap.criteria",
     "plot": "ibmap.plots",
     "plot_comparison": "ibmap.plots",
     "plot_scores": "ibmap.plots",
     "read_result": "ibmap.results.result_file",
+    "SaturatedScore": "ibmap.criteria",
     "Schema": "ibmap.data",
     "simulate_ising": "ibmap.synthetic",
     "simulate_random": "ibmap.synthetic",
@@ -125,7 +128,7 @@ _HOME = {
 _PACKAGES = {  # used through them: ``ibmap.datasets.load``
     **{
         name: f"ibmap.{name}"
-        for name in ("eda", "engines", "exchange", "learners", "model", "scores", "search", "synthetic")
+        for name in ("criteria", "eda", "engines", "exchange", "learners", "model", "search", "synthetic")
     },
     **{name: f"ibmap.paper.{name}" for name in ("datasets", "presets")},
 }

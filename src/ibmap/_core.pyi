@@ -4,6 +4,7 @@ Arrays come in as they are, contiguous and of the type that is named; what does 
 interpreter's lock is released while the core works, and Ctrl-C is looked for between rows.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -159,8 +160,41 @@ class Conditionals:
     ) -> Floats:
         """(2, questions): log likelihood, each row left out in turn, of main effects and of full tables."""
 
+class MixedTable:
+    """A table of levels and numbers, and the evidence of its variables given their blankets."""
+
+    def __init__(
+        self,
+        kinds: NDArray[np.uint8],  # of every variable: 0 nominal, 1 ordinal, 2 a number
+        levels: Ints,  # of a number 0
+        codes: NDArray[np.int16],  # (variables with levels, rows), -1 is missing
+        numbers: NDArray[np.float32],  # (2, numbers, rows): standardised, and squares; NaN is missing
+        weights: Floats,  # of rows; or empty
+        n_threads: int,
+        prior_rows: float = 0.0,  # rows of noise of its own variance that every number has beside its own
+    ) -> None: ...
+    def rows(
+        self,
+        xs: Ints,
+        start: Ints,
+        members: Ints,
+        odds: Floats,
+        floor: float,
+        also_start: Ints,
+        also: Ints,
+        exact: bool,
+        n_threads: int,
+    ) -> Rows:
+        """Rows, asked for as those of ``Conditionals`` are."""
+
+    def effects(self, x: int, members: Ints) -> tuple[Ints, Floats, Floats, float, float]:
+        """Of x given its blanket, at the mode: columns of each member that enter; effects, function by
+        function of x and column by column; covariances of the effects of each member, one after the other;
+        the variance that is left of a number; rows.
+        """
+
 class Families:
-    """Scores of families, a variable with its parents in a directed graph: "bic" or "bdeu".
+    """Scores of families, a variable with its parents in a directed graph: "bic", "bdeu" or "qnml".
 
     t_xy is what y gains as a parent of x beside its other parents, the value is s_x(P) with the prior odds of
     its arcs. Rows are asked for as those of ``Conditionals`` are, with parents for members; one thread makes
@@ -256,6 +290,79 @@ class Dag:
 
     def evidence(self) -> Floats:
         """All that was put."""
+
+def triples(table: Table, size: float, threshold: float, most: int, n_threads: int) -> tuple[Ints, Floats]:
+    """All triples that say something only together, (triples, 3) ascending, and their log evidence.
+
+    Those above the threshold, the most evidence first (ties, to six digits: the smallest triple), ``most`` of
+    them at most; see ``engines/triples.py``. ``size`` is what the prior counts of a joint table add up to.
+    """
+
+def triples_of_cells(levels: Ints, start: Ints, cells: Ints, n_rows: int, size: float) -> Floats:
+    """The same evidence of triples that any engine has counted.
+
+    ``levels`` has three numbers for each; ``cells`` are three levels and the rows that have them, (4, cells).
+    """
+
+class DagSearch:
+    """Searches for the best directed graph that share the rows that they have asked for.
+
+    ``t`` and ``value`` are the rows without parents; ``ask(x, parents)`` returns another row and s_x of these
+    parents. Arcs are (child, parent). The other arguments are those of :class:`Dag`.
+    """
+
+    n_rows: int  #: that were asked for
+    gain: float  #: since a structure was loaded
+    score: float  #: Σ s_x of the structure as it stands
+    def __init__(
+        self,
+        required: Bools,
+        forbidden: Bools,
+        max_parents: int,
+        tolerance: float,
+        most_kept: int,
+        t: Floats,
+        value: Floats,
+        ask: Callable[[int, Ints], tuple[Floats, float]],
+        seed: int,
+    ) -> None: ...
+    def arcs(self) -> list[tuple[int, int]]: ...
+    def load(self, arcs: list[tuple[int, int]]) -> None:
+        """Go to a structure, and begin there."""
+
+    def rank(self, ranks: list[int]) -> None:
+        """Let the smallest (rank of y, rank of x) come first among moves that gain as much."""
+
+    def climb(self, tabu: int) -> None:
+        """Make the best moves, so many beyond an optimum; end in the best structure since it was loaded."""
+
+    def shake(self, order: list[int], tabu: int) -> bool:
+        """Reverse the arcs of each variable in turn, and climb from there; tell whether that was of use."""
+
+    def walk(self, steps: int) -> None:
+        """Reverse covered arcs at random: the score stays, if it is the same for equivalent graphs."""
+
+    def by_orders(
+        self, starts: list[list[tuple[int, int]]], patience: int, moved: int
+    ) -> tuple[float, list[tuple[int, int]]]:
+        """Load the best graph that families counted so far can make, and return it with its score.
+
+        Orders of the variables begin with those of some graphs; then that of the best graph is disturbed,
+        ``moved`` variables at a time, until ``patience`` in a row were in vain.
+        """
+
+    def without(self, x: int, y: int) -> tuple[float, float, list[tuple[int, int]]]:
+        """What the score gains if x and y get no edge, common children losing x: at once, and after a climb.
+
+        And the graph that the climb ends in, if it is better, or the arcs to children that have other parents
+        then; the structure stays as it is.
+        """
+
+    def with_arc(self, x: int, y: int) -> tuple[float, float, list[tuple[int, int]]]:
+        """The same with the arc y → x; -inf if there is one, or it is not allowed."""
+
+    def evidence(self) -> Floats: ...
+    def ancestors(self) -> Bytes: ...
 
 class Bayes:
     """The Bayesian test of conditional independence, and the IB-score that asks it.
@@ -406,6 +513,32 @@ def sample_binary(
     """Draw each row as the end of a chain of its own.
 
     log p(x) = Σ field_i x_i + Σ coupling_ij x_i x_j. Every neighbour of every variable has a coupling.
+    """
+
+def sample_cells(
+    levels: Ints,
+    fields: Floats,
+    precisions: Floats,
+    factor_start: Ints,
+    place: Ints,
+    scope_start: Ints,
+    scope: Ints,
+    strides: Ints,
+    tables: Floats,
+    *,
+    rows: Floats,
+    absent: Bools,
+    seed: int,
+    sweeps: int,
+    n_threads: int = 1,
+) -> None:
+    """Draw the absent cells of every row (rows, variables), sweep after sweep, from what stands there.
+
+    ``levels`` is 0 of numbers. log p(x) = Σ field_i(x_i) + Σ factors - ½ Σ precision_j z_j²; the field of a
+    number is one entry, which is multiplied by it. The factors of a variable i, ``factor_start[i]`` and on,
+    begin at ``place`` in ``tables``; the variables that factor f depends on are ``scope[scope_start[f]:]``:
+    the levels of these choose an entry by their strides, and their numbers multiply it. Entries are those of
+    the levels of i, side by side, or one.
     """
 
 def sample_tables(

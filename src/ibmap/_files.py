@@ -6,18 +6,22 @@ not locked was left behind by a run that was killed, and is swept away by the ne
 
 import io
 import os
+import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ibmap import _checks
 from ibmap.errors import DataError, RequestError
 
 PREFIX, SUFFIX = ".ibmap-", ".tmp"
+TRIES, MOMENT = 20, 0.005  #: to claim a name, and seconds between them
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _OLD = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
-_unfinished: dict[Path, None] = {}  #: files and folders to remove if this process must end at once
+_unfinished: dict[Path, bool] = {}  #: files and folders to remove if this process must end at once
 _swept: set[Path] = set()  #: folders that this process has looked at
 
 MAX_BYTES = 1 << 32  #: of a table that is read at once, unless IBMAP_MAX_BYTES says otherwise
@@ -79,7 +83,7 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
     """Raise if there is something at ``path`` that may not be replaced."""
     if path.is_dir():
         raise RequestError(f"cannot write {str(path)!r}: it is a folder")
-    if path.exists() and not overwrite:
+    if path.exists() and not _checks.flag(overwrite, "overwrite"):
         raise RequestError(f"{str(path)!r} exists: pass overwrite=True to replace it")
 
 
@@ -238,28 +242,40 @@ def claimed(name: Path) -> Iterator[bool]:
 
     The name is that of a temporary file: if this process is killed, the next one may claim it.
     """
-    file = os.open(name, _OLD | os.O_CREAT, 0o666)
+    file = _claim(name)
+    if file is None:
+        yield False
+        return
+    remember(name)
     try:
-        mine = lock(file, wait=False) and is_at(file, name)
-        if mine:
-            remember(name)
-        try:
-            yield mine
-        finally:
-            if mine:
-                forget(name)
-                with suppress(OSError):
-                    name.unlink()
+        yield True
     finally:
+        forget(name)
+        with suppress(OSError):
+            name.unlink()
         os.close(file)
+
+
+def _claim(name: Path) -> int | None:
+    """Return the file, open and locked, or None if somebody owns it; a sweep locks it for a moment only."""
+    for _ in range(TRIES):
+        file = os.open(name, _OLD | os.O_CREAT, 0o666)
+        if lock(file, wait=False) and is_at(file, name):
+            return file
+        os.close(file)
+        time.sleep(MOMENT)
+    return None
 
 
 # A process that must end at once
 
 
-def remember(path: Path) -> None:
-    """Have a file or folder removed if this process must end before the result is there."""
-    _unfinished[path] = None
+def remember(path: Path, *, whole: bool = False) -> None:
+    """Have a file or folder removed if this process must end before the result is there.
+
+    A folder goes if nothing else is in it, or as a ``whole``.
+    """
+    _unfinished[path] = whole
 
 
 def forget(path: Path) -> None:
@@ -272,7 +288,7 @@ def abandon() -> None:
     names = list(_unfinished)
     for name in names:
         with suppress(OSError):
-            name.unlink()
+            shutil.rmtree(name, ignore_errors=True) if _unfinished.get(name) else name.unlink()
     for name in sorted(names, key=lambda path: -len(path.parts)):
         with suppress(OSError):
             name.rmdir()

@@ -8,12 +8,14 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap import _checks
+from ibmap._text import in_short
 from ibmap.errors import RequestError, UnknownVariableError
 
 
 def numbered(names: Iterable[str]) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the names as a tuple, and the position of each; they must be strings, each named once."""
-    labels = tuple(names)
+    labels = tuple(names if isinstance(names, str) else _checks.names_in(names, "names"))
     for name in labels:
         if not isinstance(name, str):
             raise RequestError(f"names of variables must be strings: got {name!r}")
@@ -38,14 +40,14 @@ def position(index: Mapping[str, int], name: str) -> int:
     except (KeyError, TypeError):
         near = get_close_matches(str(name), index, n=1)
         advice = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownVariableError(f"unknown variable {name!r}{advice}") from None
+        raise UnknownVariableError(f"unknown variable {in_short(name)}{advice}") from None
 
 
 def pair_of(index: Mapping[str, int], edge: Iterable[str]) -> tuple[int, int]:
     """Return the positions of the two ends of an edge."""
     ends = tuple(edge) if isinstance(edge, Iterable) and not isinstance(edge, str) else ()
     if len(ends) != 2:
-        raise RequestError(f"an edge is a pair of names: got {edge!r}")
+        raise RequestError(f"an edge is a pair of names: got {in_short(edge)}")
     return position(index, ends[0]), position(index, ends[1])
 
 
@@ -75,7 +77,7 @@ def pairs_of_adjacency(
         raise RequestError("an adjacency matrix must hold nothing but 0 and 1")
     if not np.array_equal(pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))], pairs[:, ::-1]):
         raise RequestError("an adjacency matrix must be symmetric")
-    labels = [f"x{i}" for i in range(len(matrix))] if names is None else list(names)
+    labels = [f"x{i}" for i in range(len(matrix))] if names is None else list(numbered(names)[0])
     if len(labels) != len(matrix):
         raise RequestError(f"{len(labels)} names given for {len(matrix)} variables")
     return pairs[pairs[:, 0] <= pairs[:, 1]], labels
@@ -102,14 +104,25 @@ def compressed(pairs: NDArray[np.int64], names: Sequence[str]) -> tuple[NDArray[
     return arrays
 
 
+def positions(where: Iterable[int], n: int, name: str) -> list[int]:
+    """Return positions of variables, if they are below ``n``."""
+    found = list(where) if isinstance(where, Iterable) else [where]
+    for i in found:
+        if not _checks.is_whole(i) or not 0 <= i < n:
+            raise RequestError(
+                f"{name} must be positions of variables, from 0 to {n - 1}, not {in_short(where)}"
+            )
+    return [int(i) for i in found]
+
+
 def reached(
     offsets: NDArray[np.int64], neighbours: NDArray[np.int64], sources: Iterable[int], blocked: Iterable[int]
 ) -> NDArray[np.bool_]:
     """Mark what a walk from ``sources`` meets when it may not enter ``blocked``."""
     seen = bytearray(len(offsets) - 1)
-    for i in blocked:
+    for i in positions(blocked, len(seen), "blocked"):
         seen[i] = 2
-    stack = [int(i) for i in sources]
+    stack = positions(sources, len(seen), "sources")
     for i in stack:
         seen[i] = 1
     while stack:
@@ -135,8 +148,8 @@ def parts_of_json(source: str | bytes | Mapping[str, Any]) -> tuple[list[str], l
 
 def frame_of_edges(edges: Sequence[tuple[str, str]], backend: str | None) -> Any:
     """Return the edges as a native frame with text columns x and y."""
-    if backend not in (None, "polars", "pandas", "pyarrow"):
-        raise RequestError(f"unknown frame backend {backend!r}: use 'polars', 'pandas' or 'pyarrow'")
+    if backend is not None:
+        _checks.word(backend, "backend", ("polars", "pandas", "pyarrow"))
     import narwhals as nw
 
     kind = cast(Literal["polars", "pandas", "pyarrow"], backend or "polars")

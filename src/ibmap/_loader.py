@@ -15,7 +15,7 @@ from types import ModuleType
 from ibmap import __version__
 from ibmap.errors import CoreError
 
-INTERFACE = 1  #: of the core: raise it when a signature in _core.pyi changes; CMake compiles it in
+INTERFACE = 2  #: of the core: raise it when a signature in _core.pyi changes; CMake compiles it in
 
 AGAIN = "run make core, or pip install . again"
 

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from ibmap import _checks
+from ibmap._text import in_short
 from ibmap.errors import RequestError
 
 T = TypeVar("T")
@@ -30,8 +32,8 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
-        raise RequestError(f"n_jobs must be a whole number or None, not {n_jobs!r}")
+    if not _checks.is_whole(n_jobs):
+        raise RequestError(f"n_jobs must be a whole number or None, not {in_short(n_jobs)}")
     n_cores = cpu_count() or 1
     if n_jobs == 0 or n_jobs < -n_cores:
         fewest = "" if n_cores == 1 else f", -{n_cores} all but {n_cores - 1}"

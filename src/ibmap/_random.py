@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ibmap._text import in_short
 from ibmap.errors import RequestError
 
 RandomState = int | np.random.Generator | None
@@ -13,5 +14,6 @@ def generator(random_state: RandomState) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise RequestError(
-            f"random_state must be a non-negative integer, a numpy Generator or None: got {random_state!r}"
+            "random_state must be a non-negative integer, a numpy Generator or None: "
+            f"got {in_short(random_state)}"
         ) from None

@@ -157,3 +157,18 @@ def json_line(content: Any, encoding: str = "utf-8") -> str:
     """
     text = json.dumps(content, ensure_ascii=encoding.lower().replace("-", "") != "utf8")
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def in_short(value: object) -> str:
+    """Return what somebody gave, in one line of at most some eighty characters; an error may name it.
+
+    Examples
+    --------
+    >>> in_short([("a", "b")]), in_short(range(3)), len(in_short("x" * 500))
+    ("[('a', 'b')]", 'range(0, 3)', 80)
+    """
+    try:
+        words = " ".join(repr(value).split())
+    except Exception:  # somebody's own repr
+        words = f"a {type(value).__name__}"
+    return words if len(words) <= 80 else words[:77] + "..."

@@ -4,11 +4,15 @@ Every error that a user's data or request can cause is an :class:`IbmapError`; t
 its message on one line and leaves with exit code 1.
 """
 
+import re
 from typing import Any
 
 
 class IbmapError(ValueError):
-    """Base of all errors that a user can mend."""
+    """Base of all errors that a user can mend; its message is one line."""
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(*(re.sub(r"\s*\n\s*", " ", one) if isinstance(one, str) else one for one in words))
 
 
 class DataError(IbmapError):
@@ -21,6 +25,10 @@ class ContinuousError(DataError):
     def __init__(self, found: str, advice: str) -> None:
         super().__init__(f"{found}: {advice}")
         self.found, self.advice = found, advice
+
+
+class TimeColumnError(DataError):
+    """A column holds dates, times or durations, which are neither numbers nor categories."""
 
 
 class UnknownVariableError(IbmapError, KeyError):

@@ -7,7 +7,9 @@ from typing import Any, NoReturn, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap import _checks
 from ibmap import _graph_parts as parts
+from ibmap._text import in_short
 from ibmap.errors import RequestError
 
 Group = str | Iterable[str]
@@ -55,7 +57,7 @@ class Graph:
 
     def __init__(self, names: Iterable[str], edges: Iterable[tuple[str, str]] = ()) -> None:
         labels, index = parts.numbered(names)
-        pairs = [parts.pair_of(index, edge) for edge in edges]
+        pairs = [parts.pair_of(index, edge) for edge in _checks.names_in(edges, "edges")]
         self._fill(labels, index, np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
     def _fill(self, names: tuple[str, ...], index: dict[str, int], pairs: NDArray[np.int64]) -> None:
@@ -88,6 +90,10 @@ class Graph:
     @classmethod
     def from_networkx(cls, graph: Any) -> Self:
         """Build from an undirected networkx graph; nodes become strings, in their order."""
+        if not all(hasattr(graph, name) for name in ("is_directed", "nodes", "edges")) or isinstance(
+            graph, type
+        ):
+            raise RequestError(f"expected a graph of networkx, not {in_short(graph)}")
         if graph.is_directed():
             raise RequestError("the networkx graph is directed: pass graph.to_undirected()")
         return cls(map(str, graph.nodes), ((str(x), str(y)) for x, y in graph.edges()))
@@ -100,7 +106,7 @@ class Graph:
     @classmethod
     def complete(cls, names: Iterable[str]) -> Self:
         """Build the graph with every edge."""
-        labels = tuple(names)
+        labels = parts.numbered(names)[0]
         return cls.from_pairs(np.stack(np.triu_indices(len(labels), k=1), axis=1), labels)
 
     # What it holds
@@ -136,6 +142,8 @@ class Graph:
 
     def neighbours(self, i: int) -> NDArray[np.int64]:
         """Return the positions of the neighbours of the variable at position ``i``, ascending, read-only."""
+        if not _checks.is_whole(i) or not 0 <= i < len(self.names):
+            raise RequestError(f"there is no variable at position {in_short(i)} of {len(self.names)}")
         return self._neighbours[self._offsets[i] : self._offsets[i + 1]]
 
     def blanket(self, x: str) -> tuple[str, ...]:
@@ -168,7 +176,8 @@ class Graph:
         >>> chain.separated("a", ["c", "d"], given="b"), chain.separated("a", "d")
         (True, False)
         """
-        xs, ys, zs = ([self.index(v) for v in ([g] if isinstance(g, str) else g)] for g in (x, y, given))
+        groups = (_checks.names_in(group, "x, y and given") for group in (x, y, given))
+        xs, ys, zs = ([self.index(name) for name in group] for group in groups)
         if not xs or not ys:
             raise RequestError("separation needs at least one variable on each side")
         if shared := set(xs) & set(ys):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._checks import word
 from ibmap._random import RandomState, generator
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
@@ -80,8 +81,7 @@ def f_measure(learned: HasGraph, truth: HasGraph, *, of: str = "independences") 
     >>> f_measure(Graph("abcd", [("a", "b")]), truth, of="edges")
     FMeasure(precision=1.0, recall=0.5, f=0.6666666666666666)
     """
-    if of not in ("independences", "edges"):
-        raise RequestError(f"of must be 'independences' or 'edges', not {of!r}")
+    word(of, "of", ("independences", "edges"))
     learned, truth = as_graph(learned), as_graph(truth)
     found, true, both = learned.n_edges, truth.n_edges, _n_shared(learned, truth)
     if of == "independences":
@@ -133,8 +133,10 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
     data : table
         Anything that :func:`ibmap.load` takes, or an engine that holds it, with the variables of the graph.
         Variables of more than 100 levels are not predicted. Of numbers
-        (:func:`ibmap.data.numbers.load_numbers`) it is the mean log density by linear regressions, in units
-        of the standard deviation of each variable; constants are not predicted.
+        (``continuous="all"``) it is the mean log density by linear regressions, in units
+        of the standard deviation of each variable; constants are not predicted. Of levels and numbers
+        together, or numbers with holes, every fifth row is predicted by a model of the others, and numbers
+        count by the normal density of their standard scores.
     engine : Engine, callable, str or None
         Who counts; see :func:`ibmap.engines.as_engine`.
 
@@ -146,12 +148,17 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
     >>> round(log_score(right, table), 3), round(log_score(none, table), 3)
     (-0.241, -0.703)
     """
-    from ibmap.scores.families import is_modelled
-    from ibmap.scores.left_out import best_left_out
+    from ibmap.criteria.families import is_modelled
+    from ibmap.criteria.left_out import best_left_out
 
     counting = _engine_of(data, engine)
     names = counting.schema.names
+    graph = as_graph(graph)
     _check_same_variables(graph.names, names, "the graph", "the table")
+    if counting.schema.is_continuous and getattr(counting, "gaussian_moments", None) is None:
+        from ibmap.model.held_out import log_score_of_mixed
+
+        return log_score_of_mixed(graph.permute(names), counting)
     if counting.schema.is_continuous:
         return _log_score_of_numbers(graph.permute(names), counting)
     known = is_modelled(counting.schema)
@@ -248,6 +255,7 @@ def accuracies(
     names = counting.schema.names
     if len(names) < 2:
         raise RequestError("accuracy needs at least two variables")
+    graphs = [as_graph(graph) for graph in graphs]
     for graph in graphs:
         _check_same_variables(graph.names, names, "the graph", "the table")
     ordered = [graph.permute(names) for graph in graphs]
@@ -266,12 +274,11 @@ def accuracies(
 
 def _engine_of(data: Any, engine: Any) -> Any:
     """Return an engine that holds the table: the data, if they are one."""
-    from ibmap.data import load
-    from ibmap.data.numbers import NumericData
+    from ibmap.data import Table, load
     from ibmap.engines import as_engine
     from ibmap.engines.engine import is_engine
 
-    return as_engine(data if is_engine(data) or isinstance(data, NumericData) else load(data), engine)
+    return as_engine(data if is_engine(data) or isinstance(data, Table) else load(data), engine)
 
 
 def n_queries(n: int, queries: str | int = "formula") -> int:

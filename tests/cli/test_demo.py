@@ -8,7 +8,7 @@ def test_demo_tells_the_story_in_one_screen(ibmap, tmp_path):
     ran = ibmap("demo", "--out", tmp_path / "demo")
     assert ran.code == 0
     assert ran.err == ""
-    assert "91 edges" in ran.out
+    assert "92 edges" in ran.out
     assert "Blanket of diagnosis: mean concavity, area error, worst texture, worst" in ran.out
     assert "Six of thirty measurements" in ran.out
     assert all(word in ran.out for word in ("found", "missed", "invented"))

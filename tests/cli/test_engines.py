@@ -45,7 +45,7 @@ def learned(said: str) -> dict[str, Any]:
 def test_every_engine_prints_the_same(
     ibmap: Any, in_process: None, folder: Path, engine: str, learner: str
 ) -> None:
-    options = ("--json", "--learner", learner, "--only", "a,b,c, d")
+    options = ("--json", "--learner", learner, "--only", "a,b,c, d", "--nominal", "c, d")
     here = ibmap("learn", folder, *options)
     there = ibmap("learn", folder, *options, "--engine", engine)
     assert there.code == 0, there.err
@@ -59,7 +59,8 @@ def test_a_result_of_a_cluster_is_written_and_explained(
     ibmap: Any, in_process: None, folder: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    assert ibmap("learn", folder, "--engine", "dask", "--out", out).code == 0
+    given = ("--engine", "dask", "--nominal", "c, d")
+    assert ibmap("learn", folder, *given, "--out", out).code == 0
     assert json.loads((out / "result.json").read_text())["data"]["digest"].startswith("parts:")
     told = ibmap("explain", out, "a", "b")
     assert told.code == 0
@@ -71,7 +72,7 @@ def test_a_result_of_a_cluster_is_written_and_explained(
     [
         (("--engine", "dask=tcp://127.0.0.1:1"), "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
         (("--engine", "dask", "--discretize", "quantile"), "leave out --discretize"),
-        (("--engine", "dask", "--columns", "ranks"), "counts categories: leave out --columns"),
+        (("--engine", "dask", "--continuous", "all"), "leave out --continuous"),
         (("--engine", "spark"), "unknown engine 'spark'; there are memory, threads, gpu, dask"),
         (("--engine", "threads=0"), "unknown engine 'threads=0'"),
         (("--engine", "dask", "--drop", "nobody"), "nobody"),

@@ -30,19 +30,21 @@ class Example(NamedTuple):
     refused_by: tuple[str, ...] = ()
 
 
-DASK, ALL_BUT_MEMORY = ("dask",), ("threads", "gpu", "dask")
+DASK, ALL_BUT_HERE = ("dask",), ("gpu", "dask")
 CLIMB, DECIDE, ARCS = (f"--drop dose --learner {name}" for name in ("ibmap-hc", "gsmn", "dag-hc"))
 #: by option; one that is not here is forgotten
 EXAMPLES: dict[str, list[Example]] = {
     # how the table is read
-    "columns": [
-        Example("--columns categories"),
-        Example("--columns values", "--drop mood", ALL_BUT_MEMORY),
-        Example("--columns ranks --ordinal mood=low<mid<high", "", ALL_BUT_MEMORY),
-        Example("--columns auto", "", DASK),
+    "continuous": [
+        Example("--continuous all", "--drop mood", ALL_BUT_HERE),
+        Example("--continuous all --numbers ranks --ordinal mood=low<mid<high", "", ALL_BUT_HERE),
+        Example("--continuous dose", "", ALL_BUT_HERE),
     ],
+    "numbers": [Example("--numbers values", "--continuous dose", ALL_BUT_HERE)],
     "missing": [
-        Example(f"--missing {kind} --missing-values=-9") for kind in ("drop", "category", "testwise")
+        Example("--missing drop --missing-values=-9"),
+        Example("--missing category --missing-values=-9"),
+        Example("--missing testwise --missing-values=-9", refused_by=DASK),
     ],
     "discretize": [Example("--discretize quantile", "", DASK)],
     "bins": [Example("--bins 2", "--discretize quantile", DASK)],
@@ -53,16 +55,23 @@ EXAMPLES: dict[str, list[Example]] = {
         Example("--ordinal c=2<0<1"),
         Example("--ordinal c --missing-values=c=1 --missing category"),
     ],
-    "categorical": [Example("--categorical dose", "")],
+    "nominal": [Example("--nominal dose", ""), Example("--nominal all", "")],
     "missing_values": [
-        Example("--missing-values=-9", "--drop dose --missing testwise"),
-        Example("--missing-values=a=-9 --missing-values=mood=low", "--drop dose --missing drop"),
+        Example("--missing-values=-9", "--drop dose --missing category"),
+        Example(
+            "--missing-values=a=-9 --missing-values=mood=low", "--drop dose --nominal c,times --missing drop"
+        ),
     ],
     "weights": [Example("--weights times", refused_by=DASK)],
+    "weights_are": [Example("--weights-are sampling", "--drop dose --weights times", DASK)],
+    "cluster": [Example("--cluster times", refused_by=DASK)],
+    "imputation_seed": [
+        Example("--imputation-seed 1", "--missing-values=-9,low --missing impute", ALL_BUT_HERE),
+    ],
     # which test is asked
     "test": [
         Example("--test chi-square", DECIDE),
-        Example("--test gaussian", "--drop mood", ALL_BUT_MEMORY),
+        Example("--test gaussian", "--drop mood", ALL_BUT_HERE),
     ],
     "prior": [Example("--prior 0.9", CLIMB)],
     "prior_counts": [Example("--prior-counts 0.5", CLIMB)],
@@ -81,6 +90,7 @@ EXAMPLES: dict[str, list[Example]] = {
     ],
     "search": [Example("--search rounds")],
     "view": [Example("--view directed")],
+    "posterior": [Example("--posterior averaged")],
     "expected_neighbours": [Example("--expected-neighbours 0.1")],
     "symmetry": [Example("--symmetry and", DECIDE)],
     "max_condition": [Example("--max-condition 1", "--drop dose --learner hhc-mn")],
@@ -102,7 +112,10 @@ EXAMPLES: dict[str, list[Example]] = {
 }
 #: they are not about the result, or the matter itself
 OTHERS = {"file", "engine", "out", "force", "as_json", "safe_csv", "top"}
-SAME_RESULT = {"--columns categories", "--jobs 2", "--checkpoint search.json"}  #: what changes nothing
+SAME_RESULT = {
+    "--jobs 2",
+    "--checkpoint search.json",
+}  #: what changes nothing
 EVERY = [example for examples in EXAMPLES.values() for example in examples]
 
 
@@ -191,11 +204,12 @@ def test_every_engine_does_what_it_is_told_or_refuses(run: Any, example: Example
         assert [key for key in expected if not same(expected[key], found[key])] == [], engine
 
 
-READ = ("--missing", "testwise", "--missing-values=-9", "--ordinal", "c", "--drop", "dose")
+READ = ("--missing", "drop", "--missing-values=-9", "--ordinal", "c", "--drop", "dose")
 #: by verb with --engine: what else it needs, and whether a cluster refuses; one that is not here is forgotten
 CALLS: dict[str, tuple[str, bool]] = {
     "learn": ("table", False),
     "test": ("table a b", False),
+    "interactions": ("table --least-posterior 0.001", False),
     "bootstrap": ("table --replicates 3", True),
     "evaluate": ("start.json --data table", False),
     "fit": ("start.json table --out {out}", False),

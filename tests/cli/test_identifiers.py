@@ -88,7 +88,9 @@ def test_a_column_that_cannot_be_read_does_no_harm(ibmap, frame, tmp_path):
     dated = frame.with_columns(pl.lit("2026-11-18").str.to_date().alias("when"))
     ran = ibmap("learn", by_folder(dated, tmp_path), "--drop", "n,when", "--json")
     assert json.loads(ran.out)["variables"] == ["a", "b"]
-    assert "'when' holds values of type Date" in ibmap("learn", tmp_path / "parts").err
+    assert "left out 'when': dates and times" in ibmap("learn", tmp_path / "parts", "--drop", "n").err
+    ran = ibmap("learn", tmp_path / "parts", "--learner", "ibmap-hc")
+    assert "'when' holds values of type Date" in ran.err
 
 
 @pytest.mark.parametrize("late", ["late", " 1"])

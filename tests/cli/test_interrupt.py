@@ -135,9 +135,18 @@ DEAF = """
     import ctypes
     ctypes.CDLL(None).sleep(60), ctypes.CDLL(None).sleep(60)  # as LLVM: no step of Python in between
 """
+UNAWAITED = """
+    async def asked():
+        pass
+    from ibmap.cli.endings import at_end
+    at_end(lambda: asked())  # as what talks to workers: Python warns of what nobody waits for any more
+    time.sleep(60)
+"""
 
 
-@pytest.mark.parametrize("what", [LOST, TURNED, LATE, DEAF], ids=["lost", "turned", "late", "deaf"])
+@pytest.mark.parametrize(
+    "what", [LOST, TURNED, LATE, DEAF, UNAWAITED], ids=["lost", "turned", "late", "deaf", "unawaited"]
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_answered_within_a_second_whatever_becomes_of_it(survey, tmp_path, what, number):
     out = tmp_path / "a" / "b"

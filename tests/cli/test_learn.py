@@ -16,7 +16,7 @@ from ibmap.learners import Step, Visit, evidence_map, ibmap_hc
 
 PAPER = ["--learner", "ibmap-hc"]
 KEYS = ["variables", "edges", "posteriors", "score", "n_tests", "n_iter", "seconds", "learner", "test"]
-KEYS += ["untested", "warnings"]
+KEYS += ["untested", "copies", "warnings"]
 
 
 def test_json_is_all_there_is_on_stdout(ibmap, survey):
@@ -41,6 +41,7 @@ def test_result_files_hold_the_graph_and_near_misses(ibmap, survey, tmp_path):
     edges = pl.read_csv(tmp_path / "a" / "b" / "edges.csv")
     posteriors = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"]
     effects = ["log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se"]
+    effects += ["averaged_log_odds_ratio", "averaged_low", "averaged_high"]
     assert edges.columns == [*posteriors, *effects]
     assert edges["in_graph"].to_list() == [True, False, False]
 

@@ -7,10 +7,10 @@ import pytest
 import typer
 
 from ibmap.cli.app import app
+from ibmap.criteria import SCORES
 from ibmap.engines import ENGINES
 from ibmap.exchange import FORMATS
 from ibmap.learners import LEARNERS
-from ibmap.scores import SCORES
 from ibmap.search import SEARCHES
 
 README = (Path(__file__).parents[2] / "README.md").read_text()

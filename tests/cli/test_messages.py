@@ -55,7 +55,7 @@ def test_wrong_options_are_named_as_they_were_typed(refused, survey, given, word
 def test_options_of_a_verb_in_a_group(ibmap, tmp_path):
     given = "--variables", 4, "--tau", 9, "--rows", 5, "--out", tmp_path / "world"
     ran = ibmap("simulate", "random", *given)
-    assert ran.refuses("--tau", "--tau 9.0", "--variables 4")
+    assert ran.refuses("--tau", "--variables - 1, 3, not 9.0")
     assert "n_variables" not in ran.err
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -51,7 +52,7 @@ def test_sample_draws_rows(ibmap, fitted: Path, tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "rows.parquet").shape == (7, 3)
     assert ibmap("sample", fitted, "--out", tmp_path / "rows.parquet").refuses("exists", "--force")
     assert ibmap("sample", fitted, "--out", tmp_path / "rows.txt").refuses(".parquet")
-    assert ibmap("sample", fitted, "--rows", 0).refuses("--rows must be at least 1")
+    assert ibmap("sample", fitted, "--rows", 0).refuses("--rows must be 1 or more")
 
 
 def test_impute_fills_gaps_and_leaves_the_rest(ibmap, fitted: Path, tmp_path: Path) -> None:
@@ -144,3 +145,83 @@ def test_a_packed_table_has_no_cells_to_fill(ibmap, fitted: Path, survey: Path, 
     assert ibmap("impute", fitted, tmp_path / "t.ibmap").refuses(
         "this needs the table that it was packed from"
     )
+
+
+def test_interactions_are_in_the_model_and_on_the_screen(ibmap, tmp_path):
+    rng = np.random.default_rng(0)
+    a, b, c = rng.integers(0, 2, (3, 500))
+    frame = pl.DataFrame({"a": a, "b": b, "c": c, "y": a ^ b ^ (rng.random(500) < 0.05)})
+    frame.write_csv(tmp_path / "xor.csv")
+    assert ibmap("learn", tmp_path / "xor.csv", "--out", tmp_path / "out").code == 0
+    ran = ibmap("fit", tmp_path / "out", tmp_path / "xor.csv")
+    assert "answered exactly, for a model with interactions of a, b and y" in ran.out
+    ran = ibmap("fit", tmp_path / "out", tmp_path / "xor.csv", "--force", "--json")
+    assert json.loads(ran.out)["interactions"] == [["a", "b", "y"]]
+    ran = ibmap("ask", tmp_path / "out", "y", "--given", "a=1", "--given", "b=1")
+    assert ran.out.startswith("P(y | a=1, b=1), exact for a model with interactions of a, b and y\n")
+    assert float(ran.out.split("1: ")[-1]) < 0.1
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """A table of words and numbers, with holes."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 300)
+    height = np.round(rng.normal(165, 7, 300) + 12 * (sex == "m"), 1)
+    weight = np.round(height - 100 + rng.normal(0, 8, 300)).astype(int)
+    columns = {"sex": sex.tolist(), "height": height.tolist(), "weight": weight.tolist()}
+    columns["height"][3] = columns["sex"][4] = columns["weight"][5] = None
+    file = tmp_path / "people.csv"
+    pl.DataFrame(columns).write_csv(file)
+    return file
+
+
+def test_words_and_numbers_are_modelled_together(ibmap, people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mixed"
+    assert ibmap("learn", people, "--out", out).code == 0
+    ran = ibmap("fit", out, people)
+    assert "fitted to 300 rows by pseudo-likelihood" in ran.out
+    assert "answered exactly" in ran.out
+    ran = ibmap("ask", out, "height", "--given", "sex=m")
+    assert ran.out.startswith("height given sex=m, exact\n  mean 17")
+    found = json.loads(ibmap("ask", out, "weight", "--given", "height=180", "--json").out)
+    assert found["method"] == "exact"
+    assert found["low"] < found["mean"] < found["high"]
+    assert sum(found["histogram"]["share"]) > 0.98
+    assert ibmap("ask", out, "sex", "--given", "height=150").out.startswith("P(sex | height=150.0), exact")
+    assert ibmap("ask", out, "sex", "--given", "height=tall").refuses("'height' is a number", "'tall'")
+    header, *rows = ibmap("sample", out, "--rows", 50).out.splitlines()
+    assert header == "sex,height,weight"
+    assert all("." not in row.split(",")[2] for row in rows)  # whole numbers stay whole
+    assert json.loads(ibmap("score", out, people, "--json").out)["n_rows"] == 300
+    ran = ibmap("evaluate", out, "--data", people)
+    assert "Log score -" in ran.out
+    assert "Accuracy" not in ran.out
+
+
+def test_gaps_are_filled_with_medians_and_draws(ibmap, people: Path, tmp_path: Path) -> None:
+    out, before = tmp_path / "mixed", pl.read_csv(people)
+    for verb in (["learn", people, "--out", out], ["fit", out, people]):
+        assert ibmap(*verb).code == 0
+    assert "3 cells filled" in ibmap("impute", out, people, "--out", tmp_path / "filled.csv").out
+    filled = pl.read_csv(tmp_path / "filled.csv")
+    assert filled.dtypes == before.dtypes
+    assert filled.null_count().sum_horizontal().item() == 0
+    assert ibmap("impute", out, people, "--draws", 2).refuses("--out")
+    ran = ibmap("impute", out, people, "--draws", 3, "--out", tmp_path / "drawn.csv")
+    assert "by draws, 3 times" in ran.out
+    drawn = [pl.read_csv(tmp_path / f"drawn-{k}.csv") for k in (1, 2, 3)]
+    assert len({table["height"][3] for table in drawn}) > 1
+    assert all(table["height"][7] == before["height"][7] for table in drawn)
+
+
+def test_bins_are_filled_with_the_median_of_their_values(ibmap, people: Path, tmp_path: Path) -> None:
+    model = tmp_path / "cut.json"
+    net = tmp_path / "net.csv"
+    net.write_text("x,y\nsex,height\nheight,weight\n")
+    how = ["--discretize", "quantile", "--bins", 3, "--missing", "testwise", "--out", model]
+    assert ibmap("fit", net, people, *how).code == 0
+    assert ibmap("impute", model, people, "--out", tmp_path / "filled.csv").code == 0
+    before, filled = pl.read_csv(people), pl.read_csv(tmp_path / "filled.csv")
+    assert filled.dtypes == before.dtypes
+    assert filled["height"][3] in before["height"].to_list()

@@ -41,9 +41,9 @@ EDGES = [["soil", "rain"], ["soil", "yield"], ["rain", "yield"], ["yield", "pric
         (["--test", "gaussian", "--learner", "gsmn"], "gsmn, test gaussian;"),
         (["--test", "fisher-z", "--alpha", "0.001"], "gsmn, test fisher-z(alpha=0.001);"),
         (["--score", "gaussian"], "evidence-map(score=gaussian);"),
-        (["--columns", "values"], "evidence-map(score=gaussian);"),
-        (["--columns", "ranks"], "evidence-map(score=gaussian);"),
-        (["--columns", "values", "--learner", "ibmap-hc"], "ibmap-hc, test gaussian;"),
+        (["--continuous", "all"], "evidence-map;"),
+        (["--continuous", "all", "--numbers", "ranks"], "evidence-map;"),
+        (["--continuous", "all", "--learner", "ibmap-hc"], "ibmap-hc, test gaussian;"),
         (["--learner", "ibmap-hc", "--score", "gaussian", "--search", "rounds"], "search=rounds);"),
     ],
 )
@@ -67,9 +67,9 @@ def test_a_result_of_numbers_is_written_and_read_again(ibmap, write, farm, tmp_p
     out, table = tmp_path / "out", write(farm)
     assert ibmap("learn", table, "--test", "gaussian", "--out", out).code == 0
     result = read_result(out)
-    assert result.content["data"]["columns"] == "values"
+    assert result.content["data"]["continuous"] == "all"
     assert result.content["levels"] == {}
-    assert dict(header(result))["data"] == "table.csv (columns values)"
+    assert dict(header(result))["data"] == "table.csv (continuous all, numbers values)"
     edges = pl.read_csv(out / "edges.csv").filter(pl.col("in_graph")).sort("partial_correlation")
     assert edges[0, "y"] == "price"
     assert edges[0, "partial_correlation"] == pytest.approx(result.learned.effects.strength.min())
@@ -83,7 +83,7 @@ def test_a_result_of_numbers_is_written_and_read_again(ibmap, write, farm, tmp_p
 
 def test_questions_to_a_result_of_numbers(ibmap, write, farm, tmp_path):
     out, table, unseen = tmp_path / "out", write(farm[:200]), write(farm[200:], "unseen.csv")
-    assert ibmap("learn", table, "--columns", "values", "--out", out).code == 0
+    assert ibmap("learn", table, "--continuous", "all", "--out", out).code == 0
     ran = ibmap("explain", out, "soil", "price")
     assert (ran.code, ran.err) == (0, "")
     assert "soil is independent of price given rain and yield" in ran.out
@@ -105,17 +105,17 @@ def test_questions_to_a_result_of_numbers(ibmap, write, farm, tmp_path):
     assert found["accuracy"] > found["accuracy_empty_graph"]
 
 
-def test_models_of_numbers_need_bins(ibmap, write, farm, tmp_path):
+def test_models_of_numbers_or_of_bins(ibmap, write, farm, tmp_path):
     out, table = tmp_path / "out", write(farm)
-    assert ibmap("learn", table, "--columns", "values", "--out", out).code == 0
-    assert ibmap("fit", out, table).refuses("these variables are numbers", "--discretize 'quantile'")
-    ran = ibmap("fit", out / "graph.json", table, "--out", tmp_path / "model.json")
-    assert ran.refuses("it looks continuous", "models need categories", "--discretize 'quantile'")
-    assert "gaussian" not in ran.err
+    assert ibmap("learn", table, "--continuous", "all", "--out", out).code == 0
     for verb in (["ask", out, "soil"], ["sample", out], ["impute", out, table], ["score", out, table]):
         assert ibmap(*verb).refuses("there is no model", "ibmap fit RESULT FILE writes one")
-    assert ibmap("fit", out, table, "--discretize", "quantile", "--bins", 3).code == 0
-    assert ibmap("ask", out, "soil").code == 0
+    assert "by maximum-likelihood" in ibmap("fit", out, table).out
+    assert "mean" in ibmap("ask", out, "soil").out
+    ran = ibmap("fit", out / "graph.json", table, "--out", tmp_path / "model.json")
+    assert (ran.code, "numbers" in ran.err) == (0, True)
+    assert ibmap("fit", out, table, "--discretize", "quantile", "--bins", 3, "--force").code == 0
+    assert ibmap("ask", out, "soil").out.startswith("P(soil)")
 
 
 def test_bootstrap_and_test_of_numbers(ibmap, write, farm, tmp_path):
@@ -130,7 +130,7 @@ def test_bootstrap_and_test_of_numbers(ibmap, write, farm, tmp_path):
     ran = ibmap("test", table, "soil", "price", "--given", "yield", "--test", "fisher-z")
     assert ran.out.startswith("soil and price are independent given yield: p-value = ")
     assert "partial correlation" in ran.out
-    found = json.loads(ibmap("test", table, "soil", "price", "--columns", "values", "--json").out)
+    found = json.loads(ibmap("test", table, "soil", "price", "--continuous", "all", "--json").out)
     assert list(found)[5:] == ["log_p_independent", "log_p_dependent", "partial_correlation", "n_rows"]
     assert found["partial_correlation"] == pytest.approx(np.corrcoef(farm["soil"], farm["price"])[0, 1])
 
@@ -138,7 +138,7 @@ def test_bootstrap_and_test_of_numbers(ibmap, write, farm, tmp_path):
 def test_searches_of_numbers_are_saved_and_told(ibmap, write, farm, tmp_path):
     table, known = write(farm), tmp_path / "known.toml"
     known.write_text('forbidden = [["soil", "rain"]]\nprior = [["rain", "wind", 0.000001]]\n')
-    for given in (["--test", "gaussian"], ["--columns", "values"]):
+    for given in (["--test", "gaussian"], ["--continuous", "all"]):
         more = ["--checkpoint", tmp_path / "search.json", "--require", "soil,wind"]
         ran = ibmap("learn", table, *given, "--knowledge", known, *more, "--json")
         assert (ran.code, ran.err) == (0, "")
@@ -149,69 +149,52 @@ def test_searches_of_numbers_are_saved_and_told(ibmap, write, farm, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("more", "said", "who"),
+    ("more", "said", "levels"),
     [
-        (
-            {},
-            "all columns hold numbers: they are taken as they are; --discretize",
-            "evidence-map(score=gaussian)",
-        ),
-        (
-            {"wet": ["no", "yes"] * 200},
-            "'wet' holds no numbers: all columns are taken by their ranks",
-            "gaussian",
-        ),
-        (
-            {"crop": list("abcd") * 100},
-            "'crop' has levels without an order: numbers are cut",
-            "evidence-map;",
-        ),
+        ({}, "'soil', 'rain', 'yield', 'price' and 1 more are numbers", []),
+        ({"wet": ["no", "yes"] * 200}, "'wet' is categories", ["wet"]),
+        ({"crop": list("abcd") * 100}, "'crop' is categories", ["crop"]),
     ],
 )
-def test_columns_are_chosen_by_kind_and_the_choice_is_told(ibmap, write, farm, tmp_path, more, said, who):
+def test_columns_are_chosen_by_kind_and_the_choice_is_told(ibmap, write, farm, tmp_path, more, said, levels):
     table, out = (
         write(farm.with_columns(**{name: pl.Series(values) for name, values in more.items()})),
         tmp_path / "out",
     )
-    ran = ibmap("learn", table, "--columns", "auto", "--out", out)
+    ran = ibmap("learn", table, "--out", out)
     assert ran.code == 0
-    assert ran.warns(said, "--bins 5", kind="note")
-    assert who in ran.out
-    assert ibmap("explain", out, "soil", "yield").code == 0
-    ran = ibmap("evaluate", out, "--data", table, "--queries", 2)
-    assert (ran.code, ran.err) == (0, "")
-
-
-def test_categories_stay_categories(ibmap, survey):
-    ran = ibmap("learn", survey, "--columns", "auto", "--json")
-    assert ran.warns("no column is continuous", "--columns values", kind="note")
-    assert ran.out.replace(" ", "")[:60] == ibmap("learn", survey, "--json").out.replace(" ", "")[:60]
+    assert ran.warns(said, kind="note")
+    assert [*read_result(out).content["levels"]] == levels
+    again = ibmap("learn", table, "--json")
+    assert json.loads(again.out)["edges"] == EDGES
+    assert "their partial correlation is" in ibmap("explain", out, "soil", "yield").out
+    assert ibmap("report", out, "--force").code == 0
 
 
 def test_what_is_wrong_with_a_table_of_numbers(ibmap, write, farm):
     gaps = farm.with_columns(pl.when(pl.int_range(400) < 3).then(None).otherwise("rain").alias("rain"))
     ran = ibmap("learn", write(gaps))
+    assert ran.warns("0.1% of the cells are missing: each question uses the rows", kind="note")
+    ran = ibmap("learn", write(gaps), "--learner", "ibmap-hc")
     assert ran.refuses(
-        "'rain' (3)", "--missing", "'soil' holds", "--test 'gaussian'", "--bins", "--columns auto"
+        "'rain' (3)", "--missing", "'soil' holds", "--test 'gaussian'", "--bins", "evidence-map"
     )
     assert ibmap("learn", write(gaps), "--test", "gaussian").refuses("'rain' (3)", "--missing 'drop'")
-    for policy in ("category", "testwise"):
-        ran = ibmap("learn", write(gaps), "--test", "gaussian", "--missing", policy)
-        assert ran.refuses("--missing must be 'error' or 'drop' where columns are numbers")
+    for policy, said in (
+        ("category", "missing numbers are no category"),
+        ("testwise", "numbers in all rows"),
+    ):
+        assert ibmap("learn", write(gaps), "--test", "gaussian", "--missing", policy).refuses(said)
     ran = ibmap("learn", write(gaps), "--test", "gaussian", "--missing", "drop")
-    assert ran.warns("3 of 400 rows with missing numbers are left out", kind="note")
     assert "learned from 397 rows" in ran.out
     endless = farm.with_columns(pl.when(pl.int_range(400) < 1).then(np.inf).otherwise("rain").alias("rain"))
     assert ibmap("learn", write(endless), "--test", "gaussian").refuses("'rain' holds infinite values")
     words = farm.with_columns(note=pl.Series([f"note {i // 2}" for i in range(400)]))
     ran = ibmap("learn", write(words), "--test", "gaussian")
-    assert ran.refuses("no numbers in 'note'", "--drop the column", "--columns 'ranks'")
-    assert ibmap("learn", write(words), "--columns", "ranks").refuses(
-        "'note' has 200 levels without an order"
-    )
+    assert ran.refuses("'note' has 200 levels without an order", "drop it")
 
 
-@pytest.mark.parametrize("given", [["--test", "gaussian"], ["--columns", "values"], ["--test", "fisher-z"]])
+@pytest.mark.parametrize("given", [["--test", "gaussian"], ["--continuous", "all"], ["--test", "fisher-z"]])
 def test_tables_that_say_little_have_an_answer(ibmap, write, farm, given):
     copies = farm.with_columns(
         twice=2 * pl.col("soil"), both=pl.col("soil") + pl.col("rain"), one=pl.lit(3.5)
@@ -233,30 +216,23 @@ def test_tables_that_say_little_have_an_answer(ibmap, write, farm, given):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (
-            ["--columns", "valeus"],
-            "--columns must be 'auto', 'categories', 'values' or 'ranks', not 'valeus'",
-        ),
+        (["--numbers", "valeus"], "--numbers must be 'ranks' or 'values', not 'valeus'"),
+        (["--continuous", "sol"], "there is no variable 'sol'; did you mean 'soil'?"),
         (["--test", "gaussian", "--discretize", "quantile"], "--discretize cuts numbers"),
-        (["--columns", "auto", "--bins", "4"], "--bins cuts numbers"),
-        (["--columns", "auto", "--preset", "paper"], "--preset paper is about categories"),
+        (["--continuous", "all", "--bins", "4"], "--bins cuts numbers"),
         (["--test", "gaussian", "--preset", "paper"], "--preset paper is about categories"),
-        (["--columns", "values", "--learner", "mi"], "these variables are numbers"),
-        (["--columns", "values", "--learner", "dag-hc"], "these variables are numbers"),
-        (["--columns", "values", "--view", "directed"], "these variables are numbers"),
-        (["--columns", "values", "--learner", "gsmn", "--test", "bayesian"], "these variables are numbers"),
-        (["--columns", "values", "--score", "pairwise"], "these variables are numbers"),
+        (["--continuous", "all", "--learner", "mi"], "these variables are numbers"),
+        (["--continuous", "all", "--learner", "dag-hc"], "these variables are numbers"),
+        (["--continuous", "all", "--view", "directed"], "these variables are numbers"),
+        (["--continuous", "all", "--learner", "gsmn", "--test", "bayesian"], "these variables are numbers"),
+        (["--continuous", "all", "--score", "pairwise"], "these variables are numbers"),
         (["--test", "gaussian", "--learner", "evidence-map"], "evidence-map asks no test"),
         (
             ["--test", "fisher-z", "--learner", "ibmap-hc"],
             "has none: use the Bayesian test ('gaussian', of numbers)",
         ),
         (["--test", "gaussian", "--prior-counts", "bdeu"], "gaussian has no option --prior-counts"),
-        (
-            ["--columns", "categories", "--discretize", "quantile", "--test", "gaussian"],
-            "pass --columns 'values'",
-        ),
-        (["--columns", "values", "--engine", "cluster"], "in memory only"),
+        (["--continuous", "all", "--engine", "gpu"], "in memory only"),
     ],
 )
 def test_requests_that_make_no_sense_for_numbers(refused, write, farm, given, words):

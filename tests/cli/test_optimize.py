@@ -93,7 +93,7 @@ def test_options_of_every_learner(ibmap, options):
         ([*ONEMAX, "--set", "n=4"], "onemax has no option 'n'"),
         ([*ONEMAX, "--set", "random_state=4"], "--seed draws the problem, too"),
         ([*ONEMAX, "--population", 2], "a population of 2 is too small"),
-        ([*ONEMAX, "--population", -2], "--population must be a whole number"),
+        ([*ONEMAX, "--population", -2], "--population must be 1 or more, a whole number"),
         ([*ONEMAX, "--learner", "best"], "unknown learner 'best'"),
         ([*ONEMAX, "--symmetry", "own"], "ibmap-hc has no option --symmetry"),
         ([*ONEMAX, "--learner", "gsmn", "--symmetry", "own"], "is an option of mi, not of gsmn"),

@@ -16,7 +16,10 @@ def table(tmp_path):
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(NAMES)
-        writer.writerows([[i % 2] * len(NAMES) for i in range(40)])
+        rows = [[i % 2] * len(NAMES) for i in range(80)]
+        for k in range(len(NAMES)):  # no column is the copy of another
+            rows[5 * k][k] ^= 1
+        writer.writerows(rows)
     return path
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from ibmap.data import load
 from ibmap.data.workbooks import sheet_of
 
 
@@ -36,3 +37,10 @@ def test_a_sheet_that_is_not_there_is_one_line(ibmap, book):
     code, _, err = ibmap("learn", f"{book}#data")
     assert code == 1
     assert err.strip() == "ibmap: error: t.xlsx has no sheet 'data': it has 'Sheet', 'the data'"
+
+
+def test_suffixes_in_capitals_and_names_of_several_lines(book, tmp_path):
+    loud = book.rename(tmp_path / "T.XLSX")
+    assert sheet_of(Path(f"{loud}#the data")) == (loud, "the data")
+    assert sheet_of(Path(f"{loud}#the\ndata")) == (loud, "the\ndata")
+    assert load(f"{loud}#the data").n_rows == 60

@@ -14,7 +14,7 @@ NAME = f"caf\u00e9 {BAD}"
 @pytest.fixture
 def odd(tmp_path):
     path = tmp_path / f"odd{BAD}.csv"
-    path.write_text(f"{NAME},b,c\n" + "0,0,1\n1,1,0\n0,0,0\n" * 10)
+    path.write_text(f"{NAME},b,c\n" + "0,0,1\n1,1,0\n0,0,0\n" * 10 + "1,0,0\n")
     return path
 
 

@@ -26,7 +26,14 @@ def test_frequencies_are_repeated_rows(ibmap, counted):
     other = ibmap("learn", counted / "rows.csv", "--json")
     first, second = json.loads(one.out), json.loads(other.out)
     assert first | {"seconds": 0} == second | {"seconds": 0}
-    assert "rows count as often as --weights n say" in one.err
+    assert "--weights n are whole numbers, taken for frequencies" in one.err
+    assert "say that weights are 'sampling'" in one.err
+    silent = ibmap("learn", counted / "counted.csv", "--weights", "n", "--weights-are", "frequency")
+    assert "survey" not in silent.err
+    survey = ibmap("learn", counted / "counted.csv", "--weights", "n", "--weights-are", "sampling")
+    assert "--weights n are taken as sampling weights" in survey.err
+    ran = ibmap("learn", counted / "survey.csv", "--weights", "w", "--weights-are", "frequency")
+    assert ran.refuses("not whole, so they are no frequencies")
 
 
 def test_results_remember_their_weights(ibmap, counted):
@@ -44,7 +51,7 @@ def test_results_remember_their_weights(ibmap, counted):
 
 def test_sampling_weights_say_what_they_are_worth(ibmap, counted):
     ran = ibmap("learn", counted / "survey.csv", "--weights", "w")
-    assert "--weights w are not whole: 80 rows count as" in ran.err
+    assert "--weights w are taken as sampling weights: 80 rows count as" in ran.err
     assert "learned from 6" in ran.out
 
 

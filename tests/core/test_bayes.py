@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap._core import Bayes
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.engines import MemoryEngine, Questions
 from ibmap.independence import BayesianTest
 from tests.engines.partitioned import data_of
 from tests.independence.agreement import OPTIONS
 from tests.reference.bayesian import Posterior, log_posterior
-from tests.reference.tables import Table, categorical_tables, random_table
+from tests.reference.tables import Codes, categorical_tables, random_table
 
 Options = dict[str, Any]
 CLOSE = {"rel": 1e-9, "abs": 1e-300}
@@ -25,11 +25,11 @@ NOBODY = math.inf
 NONE, ZEROS = np.empty(0, np.int64), np.zeros(2, np.int64)
 
 
-def bound(table: Table, **options: Any) -> Any:
+def bound(table: Codes, **options: Any) -> Any:
     return BayesianTest(**options).bind(MemoryEngine(data_of(*table)))
 
 
-def with_many_levels(table: Table, *levels: int) -> Table:
+def with_many_levels(table: Codes, *levels: int) -> Codes:
     """The same with columns of very many levels behind the others."""
     codes, cards = table
     rng = np.random.default_rng(0)
@@ -37,7 +37,7 @@ def with_many_levels(table: Table, *levels: int) -> Table:
     return np.vstack([codes, *wide]), [*cards, *levels]
 
 
-def asked(table: Table, x: int, y: int, given: Any, options: Options) -> Posterior:
+def asked(table: Codes, x: int, y: int, given: Any, options: Options) -> Posterior:
     return log_posterior(*table, x, y, [int(z) for z in given], **options)
 
 
@@ -55,7 +55,7 @@ TABLES = categorical_tables(max_rows=300, max_columns=9, missing=True)
 
 @settings(max_examples=60)
 @given(table=TABLES, seed=st.integers(0, 10**6), options=OPTIONS, wide=st.booleans())
-def test_questions_agree_with_the_twin(table: Table, seed: int, options: Options, wide: bool) -> None:
+def test_questions_agree_with_the_twin(table: Codes, seed: int, options: Options, wide: bool) -> None:
     table = with_many_levels(table, 40, 300) if wide else table
     test, n, rng = bound(table, **options), len(table[1]), np.random.default_rng(seed)
     order, sizes = rng.random((6, n)).argsort(axis=1), rng.integers(0, n - 1, 6)
@@ -78,7 +78,7 @@ def test_questions_agree_with_the_twin(table: Table, seed: int, options: Options
 @given(
     table=TABLES, seed=st.integers(0, 10**6), options=OPTIONS, floor=st.sampled_from([EVERYONE, 0.0, NOBODY])
 )
-def test_rows_agree_with_the_twin(table: Table, seed: int, options: Options, floor: float) -> None:
+def test_rows_agree_with_the_twin(table: Codes, seed: int, options: Options, floor: float) -> None:
     test, n, rng = bound(table, **options), len(table[1]), np.random.default_rng(seed)
     xs = rng.permutation(n)[:3].tolist()
     blankets = [rng.permutation(np.delete(np.arange(n), x))[: rng.integers(n)].tolist() for x in xs]
@@ -113,7 +113,7 @@ def test_rows_agree_with_the_twin(table: Table, seed: int, options: Options, flo
 
 @settings(max_examples=30)
 @given(table=TABLES, options=OPTIONS, seed=st.integers(0, 99))
-def test_cells_of_any_engine_say_the_same(table: Table, options: Options, seed: int) -> None:
+def test_cells_of_any_engine_say_the_same(table: Codes, options: Options, seed: int) -> None:
     test, n, rng = bound(table, **options), len(table[1]), np.random.default_rng(seed)
     order, sizes = rng.random((5, n)).argsort(axis=1), rng.integers(0, n - 1, 5)
     questions = Questions.each(order[:, 0].copy(), order[:, 1].copy(), order[:, 2:], sizes)
@@ -140,7 +140,7 @@ def test_large_blankets_and_many_rows(n_rows: int, n_given: int, prior: str) -> 
 PAIRS = st.tuples(st.integers(2, 90), st.sampled_from([0, 1, 64, 65, 130]), st.integers(0, 10**6))
 
 
-def table_of_pairs(n: int, n_rows: int, seed: int) -> Table:
+def table_of_pairs(n: int, n_rows: int, seed: int) -> Codes:
     """Blocks of equal levels, constants, missing values and many levels side by side."""
     rng = np.random.default_rng(seed)
     cards = rng.choice([2, 2, 2, 3, 5, 1, 40, 120], n, p=[0.2, 0.3, 0.2, 0.1, 0.1, 0.04, 0.03, 0.03]).tolist()
@@ -169,7 +169,7 @@ def test_all_pairs(shape: Any, prior_counts: str) -> None:
 @settings(max_examples=60)
 @given(table=TABLES, seed=st.integers(0, 10**6), options=OPTIONS, wide=st.booleans())
 def test_the_first_of_many_is_that_of_all_answers(
-    table: Table, seed: int, options: Options, wide: bool
+    table: Codes, seed: int, options: Options, wide: bool
 ) -> None:
     table = with_many_levels(table, 40, 300) if wide else table
     n, test, rng = len(table[1]), bound(table, **options), np.random.default_rng(seed)
@@ -270,7 +270,7 @@ def test_tables_of_very_many_levels_are_split_by_sorting() -> None:
     cards = [70_000, 2, 3, 5_000, 2]
     codes = np.array([rng.integers(size, size=500) for size in cards])
     codes[0, 1::2], codes[3, 1::2] = codes[0, ::2], codes[3, ::2]
-    data = CategoricalData(codes, list("abcde"), [range(size) for size in cards])
+    data = Table(codes, list("abcde"), [range(size) for size in cards])
     test = BayesianTest().bind(MemoryEngine(data))
     for x, ys, z in [
         (1, [2, 4], [0, 3]),

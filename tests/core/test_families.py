@@ -16,13 +16,15 @@ from tests.core.interrupting import interrupted
 from tests.engines.partitioned import HiddenEngine, data_of, with_wide_columns
 from tests.reference import directed as twin
 from tests.reference.saturated import complete
-from tests.reference.tables import Table, categorical_tables, random_table
+from tests.reference.tables import Codes, categorical_tables, random_table
 
-SIZES = [None, 1.0, 10.0]  #: BIC, or the equivalent sample size of BDeu
+SIZES: list[twin.Size] = [None, "qnml", 1.0, 10.0]  #: BIC, qNML, or the equivalent sample size of BDeu
 
 
-def model_of(size: float | None, odds: float = 0.0) -> Model:
-    return Model("bic" if size is None else "bdeu", prior_count=size or 1.0, log_odds=np.full((1, 1), odds))
+def model_of(size: twin.Size, odds: float = 0.0) -> Model:
+    name = size if isinstance(size, str) else "bic" if size is None else "bdeu"
+    count = size if isinstance(size, float) else 1.0
+    return Model(name, prior_count=count, log_odds=np.full((1, 1), odds))
 
 
 def families(seed: int, n: int, most: int = 10) -> list[np.ndarray]:
@@ -31,7 +33,7 @@ def families(seed: int, n: int, most: int = 10) -> list[np.ndarray]:
     return [rng.permutation(some)[: rng.integers(min(most, n - 1) + 1)] for some in others]
 
 
-def agree(table: Table, seed: int, size: float | None, odds: float = 0.0) -> None:
+def agree(table: Codes, seed: int, size: twin.Size, odds: float = 0.0) -> None:
     codes, cards = table
     n, parents, model = len(cards), families(seed, len(cards)), model_of(size, odds)
     data = data_of(codes, cards)
@@ -54,19 +56,19 @@ def agree(table: Table, seed: int, size: float | None, odds: float = 0.0) -> Non
     size=st.sampled_from(SIZES),
     odds=st.sampled_from([0.0, -2.5]),
 )
-def test_rows_agree_with_the_twin(table: Table, seed: int, size: float | None, odds: float) -> None:
+def test_rows_agree_with_the_twin(table: Codes, seed: int, size: twin.Size, odds: float) -> None:
     """Up to 12 levels, constants, missing values, one row."""
     agree(table, seed, size, odds)
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("levels", [(33,), (101, 300), (2000,)])
-def test_columns_of_very_many_levels(size: float | None, levels: tuple[int, ...]) -> None:
+def test_columns_of_very_many_levels(size: twin.Size, levels: tuple[int, ...]) -> None:
     agree(with_wide_columns(random_table(90, 4, 3, 0.05, seed=2), *levels), 4, size)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_many_parents(size: float | None) -> None:
+def test_many_parents(size: twin.Size) -> None:
     """Ten parents of up to four levels: keys of rows, and slices of one row."""
     agree(random_table(150, 14, 4, 0.0, seed=6), 3, size)
 

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from ibmap import _core
 from ibmap.graph import Graph
+from ibmap.model.cell_program import cell_program
 from ibmap.synthetic import FactorModel, PairwiseModel
 from tests.core.interrupting import interrupted
-from tests.reference.worlds import slow_binary_chain, slow_chain
+from tests.reference.worlds import slow_binary_chain, slow_cells, slow_chain
 
 SEEDS = st.integers(0, 2**64 - 1)
 SCALES = st.sampled_from([0.3, 1.0, 5.0, 400.0])  # with the last, products would overflow
@@ -191,3 +192,67 @@ ENDLESS = 2**62
 )
 def test_an_endless_chain_answers_ctrl_c(endless):
     interrupted(endless)
+
+
+def mixed_world(rng):
+    """Levels and numbers, edges, and an interaction of the first three variables if these have levels."""
+    n = int(rng.integers(1, 7))
+    sizes = [int(r) for r in rng.choice([0, 2, 3, 5], size=n)]
+    graph = random_graph(rng, n)
+    scopes = [tuple(pair) for pair in graph.pairs.tolist()]
+    if n > 3 and all(sizes[:3]):
+        scopes.append((0, 1, 2))
+    tables = [rng.normal(size=[max(sizes[v], 1) for v in scope]) for scope in scopes]
+    fields = [rng.normal(size=r) if r else np.array([rng.normal(), 1 + rng.random()]) for r in sizes]
+    return sizes, fields, scopes, tables
+
+
+@given(st.integers(0, 2**32), SEEDS, st.integers(0, 3))
+@settings(deadline=None, max_examples=30)
+def test_missing_cells_are_those_of_the_slow_loop(world, seed, sweeps):
+    rng = np.random.default_rng(world)
+    sizes, fields, scopes, tables = mixed_world(rng)
+    rows = np.stack([rng.integers(r, size=70) if r else rng.normal(size=70) for r in sizes], axis=1).astype(
+        float
+    )
+    absent = rng.random(rows.shape) < 0.5
+    expected = [
+        slow_cells(sizes, fields, scopes, tables, row, gaps, seed, k, sweeps)
+        for k, (row, gaps) in enumerate(zip(rows, absent, strict=True))
+    ]
+    program = cell_program(sizes, fields, scopes, tables)
+    for n_threads in (1, 3):
+        filled = rows.copy()
+        _core.sample_cells(
+            *program, rows=filled, absent=absent, seed=seed, sweeps=sweeps, n_threads=n_threads
+        )
+        np.testing.assert_allclose(filled, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("levels", [2, -1]),
+        ("fields", [0.0]),
+        ("precisions", [1.0, 0.0]),
+        ("factor_start", [0, 1, 3]),
+        ("place", [0, 3]),
+        ("scope", [0, 0]),
+        ("scope", [1, 2]),
+        ("strides", [0, -1]),
+        ("tables", [0.0]),
+    ],
+)
+def test_cells_of_broken_models_are_refused(field, value):
+    program = cell_program([2, 0], [np.zeros(2), np.array([0.0, 1.0])], [(0, 1)], [np.zeros((2, 1))])
+    broken = program._replace(**{field: np.array(value, getattr(program, field).dtype)})
+    rows, absent = np.zeros((1, 2)), np.ones((1, 2), bool)
+    with pytest.raises(ValueError, match=r"must|reaches|has levels"):
+        _core.sample_cells(*broken, rows=rows, absent=absent, seed=0, sweeps=1)
+
+
+@pytest.mark.parametrize("row", [[2.0, 0.0], [0.5, 0.0], [-1.0, 0.0], [0.0, np.nan], [0.0, np.inf]])
+def test_cells_that_are_no_level_or_number_are_refused(row):
+    program = cell_program([2, 0], [np.zeros(2), np.array([0.0, 1.0])], [(0, 1)], [np.zeros((2, 1))])
+    with pytest.raises(ValueError, match="neither"):
+        _core.sample_cells(*program, rows=np.array([row]), absent=np.zeros((1, 2), bool), seed=0, sweeps=1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.engines import MemoryEngine
 from ibmap.engines.model import Model
 from ibmap.engines.rows import as_lists
@@ -16,7 +16,7 @@ from tests.engines.partitioned import HiddenEngine
 FAMILIES = ["pairwise", "saturated", "adaptive"]
 
 
-def table(seed: int, n: int, n_rows: int, most: int, missing: float = 0.0) -> CategoricalData:
+def table(seed: int, n: int, n_rows: int, most: int, missing: float = 0.0) -> Table:
     """Noisy copies of each other, some levels in order, some of one level only."""
     rng = np.random.default_rng(seed)
     levels = rng.integers(1, most + 1, n)
@@ -28,9 +28,7 @@ def table(seed: int, n: int, n_rows: int, most: int, missing: float = 0.0) -> Ca
     codes[rng.random(codes.shape) < missing] = -1
     names = tuple(f"x{v}" for v in range(n))
     ordinal = tuple(name for name in names if rng.random() < 0.3)
-    return CategoricalData(
-        codes.astype(np.int8), names, tuple(tuple(range(r)) for r in levels), ordinal=ordinal
-    )
+    return Table(codes.astype(np.int8), names, tuple(tuple(range(r)) for r in levels), ordinal=ordinal)
 
 
 def blankets(rng: np.random.Generator, n: int, most: int) -> list[np.ndarray]:

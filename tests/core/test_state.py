@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import _core
+from ibmap.criteria import AdaptiveScore, PairwiseScore, SaturatedScore
 from ibmap.engines import MemoryEngine
 from ibmap.learners import evidence_map
-from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
 from ibmap.search import SEARCHES
 from ibmap.search import state as search_state
 from ibmap.search.gains import GainSearch
@@ -46,6 +46,21 @@ def test_a_floor_changes_nothing(search: str, seed: int, n: int, rows: int, scor
     assert one.log_odds == pytest.approx(other.log_odds, rel=1e-6, abs=1e-6)
     notable = one.share > 0.02
     assert np.array_equal(one.rival[notable], other.rival[notable])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_made_known_is_what_rows_that_are_kept_whole_know(seed: int) -> None:
+    data = table(seed, 25, 1500, 3)
+    whole, listed = (searched(data, kept, AdaptiveScore, "swaps") for kept in (True, False))
+    ends = np.argwhere(~np.eye(25, dtype=bool))
+    unknown = np.isnan(listed.state.evidence(*ends.T))
+    assert 0 < unknown.sum() < len(ends)
+    some = ends[unknown][:: 1 + seed]
+    listed.state.make_known(some)
+    assert listed.state.evidence(*some.T) == pytest.approx(whole.state.evidence(*some.T), rel=1e-9)
+    assert listed.total == pytest.approx(whole.total, rel=1e-12)
+    for mine, theirs in zip(listed.listed(40), whole.listed(40), strict=True):
+        assert mine == pytest.approx(theirs, rel=1e-9)
 
 
 def test_a_column_more_than_rows_are_kept_whole_for_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

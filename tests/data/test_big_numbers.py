@@ -7,6 +7,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ibmap.data import load
 from ibmap.errors import DataError
@@ -144,3 +146,25 @@ def test_long_floats_are_not_merged():
     data = load(values, missing="testwise")
     assert data.levels == ((2**60, 2**60 + 1), (0, 1))
     assert data.codes.tolist() == [[1, 0, -1], [1, 0, 1]]
+
+
+NUMBERS = st.one_of(
+    st.integers(-3, 3),
+    st.sampled_from([BIG - 1, BIG, BIG + 1, -BIG - 1, 2**62 + 1, 2**63 - 1, 2**63, 2**64 + 1, -(2**63) - 1]),
+    st.integers(-3, 3).map(float),
+    st.sampled_from([float(BIG), float(2**62), 2.0**63, -(2.0**63)]),
+    st.integers(-3, 3).map(Decimal),
+    st.sampled_from([Decimal(BIG + 1), Decimal("2.00"), Decimal(2**63 - 1)]),
+    st.integers(-3, 3).map(np.int8),
+    st.just(np.uint64(2**64 - 1)),
+    st.none(),
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(NUMBERS, min_size=2, max_size=8).filter(lambda some: any(x is not None for x in some)))
+def test_whole_numbers_of_any_types_are_levels_by_their_values(numbers):
+    data = load({"x": numbers, "y": [k % 2 for k in range(len(numbers))]}, missing="testwise")
+    values = [None if number is None else int(number) for number in numbers]
+    assert data.levels[0] == tuple(sorted({value for value in values if value is not None}))
+    assert [None if code < 0 else data.levels[0][code] for code in data.codes[0].tolist()] == values

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from ibmap import CategoricalData, load
+from ibmap import Table, load
 from ibmap.errors import DataError, IbmapError, RequestError, UnknownVariableError
 
 TABLE = {
@@ -73,7 +73,7 @@ def test_a_loaded_table_keeps_the_chosen_variables():
     assert load(data) is data
     assert load(data, drop=[]) is data
     chosen = load(data, drop=["b"])
-    assert isinstance(chosen, CategoricalData)
+    assert isinstance(chosen, Table)
     assert (chosen.names, chosen.levels) == (("a", "c"), (data.levels[0], data.levels[2]))
     assert chosen.bin_edges == data.bin_edges
     assert load(data, drop=["a"]).bin_edges == {}
@@ -90,7 +90,7 @@ def test_unknown_names_are_errors_with_the_nearest_name(choice):
 @pytest.mark.parametrize("wrong", [True, 3, 0.5])
 @pytest.mark.parametrize("which", ["drop", "only"])
 def test_what_are_no_names_is_an_error(which, wrong):
-    with pytest.raises(RequestError, match="names of columns"):
+    with pytest.raises(RequestError, match="must be a list of names"):
         load({"a": [0, 1], "b": [1, 0], "c": [0, 0]}, **{which: wrong})
 
 

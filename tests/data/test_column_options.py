@@ -9,9 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from ibmap.data import CategoricalData, load
-from ibmap.data.kinds import choose_columns
-from ibmap.data.numbers import load_numbers
+from ibmap.data import Table, load
 from ibmap.data.packed_file import open_packed, write_packed
 from ibmap.data.table import PackedData
 from ibmap.engines.bits import packed_data
@@ -32,11 +30,11 @@ def batches(table: dict[str, Any], rows: int = 2) -> Any:
 
 @pytest.mark.parametrize("order", [{"mood": ["low", "mid", "high", "top"]}, ["mood=low<mid<high<top"]])
 def test_words_have_the_order_that_is_said(order: Any) -> None:
-    data = load(TABLE, ordinal=order, categorical=["part"], missing_values=[-9], missing="testwise")
+    data = load(TABLE, ordinal=order, nominal=["part"], missing_values=[-9], missing="testwise")
     assert data.levels[0] == ("low", "mid", "high", "top")
     assert data.codes[0].tolist() == [0, 2, 1, 0, 2]
     assert data.ordinal == ("mood",)
-    assert data.schema.kinds == ("ordinal", "categorical", "categorical", "categorical")
+    assert data.schema.kinds == ("ordinal", "nominal", "nominal", "nominal")
     assert data.levels[2] == (0.5, 1.5, 2)
     assert data.codes[1].tolist() == [0, 2, -1, 1, 2]
 
@@ -45,7 +43,7 @@ def test_words_have_the_order_that_is_said(order: Any) -> None:
 @pytest.mark.filterwarnings("ignore::ibmap.errors.DataWarning")
 def test_batches_are_told_the_same(missing: str) -> None:
     how: dict[str, Any] = {"ordinal": ["mood=low<mid<high", "item"], "missing_values": {"item": ["-9"]}}
-    how["categorical"] = ["part"]
+    how["nominal"] = ["part"]
     whole = load(TABLE, missing=missing, **how)
     parts = load(batches(TABLE), missing=missing, **how)
     assert isinstance(parts, PackedData)
@@ -75,7 +73,7 @@ def test_categories_must_be_the_same_in_all_batches() -> None:
 
 
 def test_missing_values_as_a_level_have_no_place_in_an_order() -> None:
-    with pytest.warns(DataWarning, match="no place in the order of 'item': it is taken as categorical"):
+    with pytest.warns(DataWarning, match="no place in the order of 'item': it is taken as nominal"):
         load(TABLE, ordinal=["item"], missing_values=[-9], missing="category", drop=["part"])
 
 
@@ -84,7 +82,7 @@ def test_words_without_an_order_are_refused_with_a_hint(table: Any) -> None:
     words = 'words without a known order.*ordinal="mood='
     table = batches({**TABLE, "part": TABLE["item"]}) if table == "batches" else TABLE
     with pytest.raises(DataError, match=words):
-        load(table, ordinal=["mood"], categorical=["part"])
+        load(table, ordinal=["mood"], nominal=["part"])
 
 
 def test_two_words_and_truth_values_need_no_order() -> None:
@@ -99,8 +97,8 @@ def test_two_words_and_truth_values_need_no_order() -> None:
         ({"ordinal": {"mood": ["low", "high"]}}, DataError, "lacks the level 'mid': it has low < high"),
         ({"ordinal": {"mood": "low"}}, RequestError, "must be a list of levels"),
         ({"ordinal": {"mood": ["low", "low"]}}, RequestError, "two different levels"),
-        ({"ordinal": ["item"], "categorical": ["item"]}, RequestError, "either ordinal or categorical"),
-        ({"ordinal": 3}, RequestError, "ordinal takes names"),
+        ({"ordinal": ["item"], "nominal": ["item"]}, RequestError, "either ordinal or nominal"),
+        ({"ordinal": 3}, RequestError, "ordinal must be a list of names"),
         ({"missing_values": {"itm": [1]}}, UnknownVariableError, "did you mean 'item'"),
     ],
 )
@@ -121,7 +119,7 @@ def test_ordered_categories_of_pandas_are_ordinal_and_others_are_not() -> None:
     data = load(frame)
     assert data.ordinal == ("a",)
     assert data.levels[:2] == (("low", "mid", "high"),) * 2
-    assert load(frame, ordinal=["b"], categorical=["a"]).ordinal == ("b",)
+    assert load(frame, ordinal=["b"], nominal=["a"]).ordinal == ("b",)
 
 
 def test_an_enum_of_polars_has_an_order_to_be_used() -> None:
@@ -139,20 +137,17 @@ def test_arrays_have_orders_of_numbers() -> None:
 
 def test_categories_are_not_cut() -> None:
     table = {"region": np.arange(40) % 20, "pay": np.linspace(0, 1, 40)}
-    data = load(table, discretize="quantile", bins=4, categorical=["region"])
+    data = load(table, discretize="quantile", bins=4, nominal=["region"])
     assert list(map(len, data.levels)) == [20, 4]
-    assert choose_columns(table, categorical=["region"]).columns == "categories"
-    assert choose_columns(table, ordinal=["region"]).columns == "ranks"
-    assert load_numbers(table, ordinal=["region"], columns="values").columns == "values"
 
 
 def test_a_table_that_is_coded_can_be_told_its_orders(tmp_path: Path) -> None:
     data = load({"n": [3, 1, 2, 1], "w": list("abca")})
     told = load(data, ordinal=["n"])
     assert told.ordinal == ("n",)
-    assert load(told, categorical=["n"]).ordinal == ()
+    assert load(told, nominal=["n"]).ordinal == ()
     assert data.digest() != told.digest()
-    assert data.schema.difference(told.schema) == "'n' is categorical here, ordinal there"
+    assert data.schema.difference(told.schema) == "'n' is nominal here, ordinal there"
     with pytest.raises(DataError, match="without a known order"):
         load(data, ordinal=["w"])
     with pytest.raises(RequestError, match="the table is coded"):
@@ -164,12 +159,22 @@ def test_a_table_that_is_coded_can_be_told_its_orders(tmp_path: Path) -> None:
     packed = open_packed(tmp_path / "t.ibmap")
     for one in (packed, pickle.loads(pickle.dumps(packed)), load(packed)):
         assert (one.ordinal, one.digest(), one.schema.kinds) == (("n",), told.digest(), told.schema.kinds)
-    assert load(packed, categorical=["n"]).digest() == data.digest()
+    assert load(packed, nominal=["n"]).digest() == data.digest()
     with pytest.raises(UnknownVariableError):
-        CategoricalData(data.codes, data.names, data.levels, ordinal=("other",))
+        Table(data.codes, data.names, data.levels, ordinal=("other",))
 
 
 def test_a_record_batch_keeps_its_names() -> None:
     pa = pytest.importorskip("pyarrow")
     data = load(pa.record_batch({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]}))
     assert (data.names, data.backend) == (("rain", "wet"), "pyarrow")
+
+
+@pytest.mark.parametrize("value", ["no", -9, -9.5, np.int8(-9), np.str_("no")])
+def test_a_single_value_may_stand_for_missing(value: object) -> None:
+    kinds = ["yes", "no", "may be"] if isinstance(value, str) else [1, value, 2]
+    data = load({"a": kinds * 20, "b": [0, 1, 0] * 20}, missing="testwise", missing_values=value)
+    assert (data.codes[0] < 0).sum() == 20
+    for odd in (object(), 1j):
+        with pytest.raises(RequestError, match="missing_values must be a list of values"):
+            load({"a": kinds, "b": kinds}, missing_values=odd)

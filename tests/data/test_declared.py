@@ -108,6 +108,6 @@ def test_labels_of_a_piece_are_sorted(tmp_path):
         pl.DataFrame({"q": [value, 1.0], "y": [0, 1]}).write_parquet(tmp_path / f"{k}.parquet")
     names, pieces = pieces_of(tmp_path)
     seen = [
-        without_rows(read_piece(piece, names, "error", ColumnOptions(categorical=("q",)))) for piece in pieces
+        without_rows(read_piece(piece, names, "error", ColumnOptions(nominal=("q",)))) for piece in pieces
     ]
     assert plan_of(seen).levels[0] == (0.5, 1, 2.5)

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 
 LABELS = st.one_of(
     st.integers(-(2**70), 2**70),
@@ -24,7 +24,7 @@ TABLES = hnp.arrays(
 )
 
 
-def decoded(data: CategoricalData) -> list[list[Any]]:
+def decoded(data: Table) -> list[list[Any]]:
     return [
         [labels[code] if code >= 0 else None for code in codes]
         for labels, codes in zip(data.levels, data.codes.tolist(), strict=True)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ibmap.data import load
-from ibmap.errors import DataError, DataWarning
+from ibmap.errors import DataError, DataWarning, RequestError
 
 NUMBER = [1, None, 0, 1]
 WORD = ["b", "a", None, "a"]
@@ -112,11 +112,29 @@ def test_many_incomplete_columns_are_summed_up() -> None:
 
 @pytest.mark.parametrize("values", [[0, None, 1], ["x", None, "y"]])
 def test_a_table_in_memory_is_read_already(values):
+    """What cannot be done any more is refused; it was ignored."""
     data = load({"a": values, "b": [0, 1, 1]}, missing="testwise")
-    for missing in ("error", "drop", "category"):
-        again = load(data, missing=missing, discretize="quantile")
+    for missing in ("error", "testwise"):
+        again = load(data, missing=missing)
         assert again.digest() == data.digest()
         assert again.reading["missing"] == "testwise"
+    for missing in ("drop", "category"):
+        with pytest.raises(RequestError, match=f"load it again with missing='{missing}'"):
+            load(data, missing=missing)
+        assert load(load({"a": [0, 1], "b": [0, 1]}), missing=missing).n_rows == 2  # nothing is missing
+    for how in ({"discretize": "quantile"}, {"bins": {"b": [0, 1]}}, {"discretize": "quantile", "bins": 3}):
+        with pytest.raises(RequestError, match="was loaded already, and columns can only be cut then"):
+            load(data, **how)
+
+
+def test_a_table_in_memory_was_cut_as_it_was():
+    table = {"a": np.linspace(0, 1, 40), "b": [0, 1] * 20}
+    data = load(table, discretize="quantile", bins=3)
+    assert load(data, discretize="quantile", bins=3).digest() == data.digest()
+    assert load(data, bins=data.bin_edges).digest() == data.digest()
+    for how in ({"discretize": "equal-width", "bins": 3}, {"discretize": "quantile", "bins": 4}):
+        with pytest.raises(RequestError, match="columns can only be cut then"):
+            load(data, **how)
 
 
 def test_warnings_are_said_once():
@@ -124,3 +142,28 @@ def test_warnings_are_said_once():
     with pytest.warns(DataWarning, match="too many levels"):
         data = load(table)
     assert load(data).warnings == data.warnings  # warnings are errors here
+
+
+@pytest.mark.filterwarnings("ignore::ibmap.errors.DataWarning")
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("way", ["frame", "batches", "folder"])
+def test_missing_is_the_last_level_of_columns_of_few_and_of_many(seed: int, way: str, tmp_path: Path) -> None:
+    """By the definition, value by value; columns of more than 32 levels are kept in another way."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(60, 200))
+    columns = {}
+    for j in range(5):
+        values = (np.arange(n_rows) % rng.choice([2, 5, 31, 32, 33, 60])).tolist()
+        rng.shuffle(values)
+        values = [f"w{value:02}" for value in values] if j % 2 else values
+        gaps = rng.random(n_rows) < rng.choice([0.0, 0.2])
+        columns[f"v{j}"] = [None if gap else value for value, gap in zip(values, gaps, strict=True)]
+    frame = pl.DataFrame(columns)
+    parts = [frame[:17], frame[17:50], frame[50:]]
+    for k, part in enumerate(parts):
+        part.write_parquet(tmp_path / f"{k}.parquet")
+    data = load({"frame": frame, "batches": iter(parts), "folder": tmp_path}[way], missing="category")
+    for j, values in enumerate(columns.values()):
+        known = sorted({value for value in values if value is not None})
+        assert data.levels[j] == (*known, None) if None in values else tuple(known)
+        assert [data.levels[j][code] for code in data.codes[j].tolist()] == values

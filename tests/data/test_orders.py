@@ -84,7 +84,7 @@ def test_pieces_of_a_cluster_keep_it_too(frame, tmp_path):
 
 def test_what_is_said_goes_before_what_a_file_declares(frame, tmp_path):
     frame.to_parquet(tmp_path / "t.parquet")
-    assert load(tmp_path / "t.parquet", categorical=["q"]).ordinal == ()
+    assert load(tmp_path / "t.parquet", nominal=["q"]).ordinal == ()
     said = load(tmp_path / "t.parquet", ordinal=["q=hi<mid<lo"])
     assert said.levels[0] == ("hi", "mid", "lo")
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.data.packed_file import _START, ALIGNED, MAGIC, VERSION, check_packed, open_packed, write_packed
 from ibmap.data.table import LevelBits, PackedData
 from ibmap.engines.bits import packed_data
@@ -31,7 +31,7 @@ def table(n_rows, levels, missing):
     codes = np.array([rng.integers(0, size, n_rows) for size in levels])
     codes[rng.random(codes.shape) < missing] = -1
     names = tuple(f"v{i}" for i in range(len(levels)))
-    return CategoricalData(codes, names, tuple(tuple(range(size)) for size in levels))
+    return Table(codes, names, tuple(tuple(range(size)) for size in levels))
 
 
 @pytest.fixture(scope="module")
@@ -321,7 +321,7 @@ def test_rows_that_make_sense_are_found_by_the_digest(tmp_path):
     codes = data.codes.copy()
     one, other = np.flatnonzero(codes[0] == 0)[0], np.flatnonzero(codes[0] == 1)[0]
     codes[0, [one, other]] = 1, 0
-    forged = packed_data(CategoricalData(codes, data.names, data.levels)).bits
+    forged = packed_data(Table(codes, data.names, data.levels)).bits
     path = tmp_path / "t.ibmap"
     write_packed(PackedData(forged, data.names, data.levels, digest=data.digest()), path)
     assert load(path).digest() == data.digest()

@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from ibmap import EvidenceMAP
-from ibmap.data import load
-from ibmap.data.quality import FEW_ROWS, MANY_LEVELS
+from ibmap.data import Table, load
+from ibmap.data.kinds import MOST_WHOLE
+from ibmap.data.quality import FEW_ROWS, missing_together, of_missing_together
 from ibmap.errors import DataError, DataWarning
 from ibmap.report.content import header
 from ibmap.results.result_file import result_of_learned
@@ -64,10 +65,10 @@ def test_words_among_numbers() -> None:
 
 
 def test_short_tables_may_have_few_rows_per_level() -> None:
-    column = [*range(MANY_LEVELS), 0]
+    column = [*range(MOST_WHOLE), 0]
     load({"x": column, "y": column})
     with pytest.warns(DataWarning):
-        load({"x": [*range(MANY_LEVELS + 1), 0], "y": [0, *column]})
+        load({"x": [*range(MOST_WHOLE + 1), 0], "y": [0, *column]})
 
 
 def test_one_warning_for_many_columns() -> None:
@@ -163,3 +164,26 @@ def test_warnings_of_a_table_travel_into_the_result() -> None:
     result = result_of_learned(net.learned_, net.engine_)
     assert result.content["warnings"] == [words]
     assert ("warning", words) in header(result)
+
+
+def test_missing_together_is_a_correlation_above_one_half():
+    """Of 40 rows half miss each: 16 rows that miss both are a correlation of 0.6, 15 one of 0.5."""
+    for both, warned in ((16, True), (15, False), (4, False)):
+        words = of_missing_together(("job", "pay"), np.array([[20, both], [both, 20]]), 40)
+        assert ("'job', 'pay' are missing in the same rows" in words) == warned
+    rare = np.array([[8, 6], [6, 8]])  # (6/40 - 0.04) / 0.16 = 0.69, of 6 rows
+    assert bool(of_missing_together(("job", "pay"), rare, 40)) == (FEW_ROWS <= 6)
+
+
+@pytest.mark.parametrize(("n_rows", "first"), [(40, 0), (40, 1), (19_999, 1)])
+def test_up_to_twenty_thousand_rows_each_is_looked_at(n_rows: int, first: int) -> None:
+    codes = np.zeros((2, n_rows), np.int8)
+    codes[:, first::2] = 1
+    data = Table(codes, ("pay", "job"), ((1, None), (2, None)))
+    assert "are missing in the same rows" in missing_together(data)
+
+
+@pytest.mark.parametrize(("n_both", "warned"), [(FEW_ROWS - 1, False), (FEW_ROWS, True)])
+def test_fewer_than_five_rows_in_which_two_are_missing_are_no_pattern(n_both: int, warned: bool) -> None:
+    counts = np.array([[n_both, n_both], [n_both, n_both]])
+    assert bool(of_missing_together(("job", "pay"), counts, 400)) == warned

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
+from ibmap.data.frames import open_source
+from ibmap.errors import DataError
 
 COLUMNS = {
     "word": ["b", "a", "c", "a"],
@@ -226,7 +228,7 @@ def test_parquet_is_known_by_its_content(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     pl.DataFrame(COLUMNS).write_parquet(buffer)
     path.write_bytes(buffer.getvalue())
-    assert isinstance(load(path), CategoricalData)
+    assert isinstance(load(path), Table)
 
 
 @pytest.mark.parametrize(
@@ -245,3 +247,55 @@ def test_types_of_csv_columns_come_from_the_whole_file(
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + f"{early},0\n" * 12_000 + f"{late},1\n")
     assert load(path, missing="category").levels[0] == levels
+
+
+def test_a_folder_that_is_read_at_once_has_the_rows_of_all_files(tmp_path):
+    """Columns are cut by all rows, so all files are read."""
+    for k in range(3):
+        pl.DataFrame({"a": np.arange(40.0) + 40 * k, "b": [0, 1] * 20}).write_parquet(
+            tmp_path / f"{k}.parquet"
+        )
+    data = load(tmp_path, discretize="equal-width", bins=3)
+    assert data.n_rows == 120
+    assert data.bin_edges["a"][0] == 0.0
+    assert data.bin_edges["a"][-1] == 119.0
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[1, 2], [0, 2]],
+        [["a", "b"], [1, 2]],
+        [[1, 0], [0.5, 1.5], [2, 3]],
+        [[True, False], [1, 0]],
+        [["x", "y"], ["y", "y"]],
+    ],
+)
+def test_rows_that_are_arrays_are_the_rows_that_are_lists(rows):
+    arrays, lists = (load(kind, discretize="quantile") for kind in ([np.array(row) for row in rows], rows))
+    assert arrays.levels == lists.levels
+    assert [list(map(type, one)) for one in arrays.levels] == [list(map(type, one)) for one in lists.levels]
+    assert np.array_equal(arrays.codes, lists.codes)
+
+
+def test_rows_that_are_no_rows():
+    with pytest.raises(DataError, match=r"3-D array of shape \(2, 2, 2\)"):
+        load([np.zeros((2, 2)), np.ones((2, 2))])
+    with pytest.raises(DataError, match="row 1 has 3 values where row 0 has 2"):
+        load([np.array([1, 2]), np.array([0.5, 2, 3])])
+
+
+@pytest.mark.parametrize("way", ["csv", "parquet", "frame", "array"])
+@pytest.mark.parametrize("most", [1, 7, 40])
+def test_the_head_of_a_table_is_its_first_rows(way, most, tmp_path):
+    frame = pl.DataFrame({"a": np.arange(30) % 7, "b": [f"w{k % 3}" for k in range(30)], "c": np.arange(30)})
+    frame = frame if way != "array" else frame.drop("b")
+    if way in ("csv", "parquet"):
+        getattr(frame, f"write_{way}")(tmp_path / f"t.{way}")
+    source = {"frame": frame, "array": frame.to_numpy()}.get(way, tmp_path / f"t.{way}")
+    opened = open_source(source)
+    name = opened.names[0]
+    batch = opened.head([name], most)
+    is_file = way in ("csv", "parquet")
+    assert batch.n_rows == (min(most, 30) if is_file else 30)
+    assert batch.read([name])[0].values.tolist() == frame["a"].head(batch.n_rows).to_list()

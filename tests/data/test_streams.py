@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibmap import IBMAP, EvidenceMAP
-from ibmap.data import CategoricalData, files, load, reader
+from ibmap.data import Table, files, load, reader
 from ibmap.data import text as text_module
 from ibmap.data.table import PackedData
 from ibmap.engines import MemoryEngine
@@ -76,7 +76,7 @@ def tried(source, **how):
     return data, "", [str(one.message) for one in said if one.category is DataWarning]
 
 
-def same(one: CategoricalData, other: CategoricalData) -> None:
+def same(one: Table, other: Table) -> None:
     assert (one.names, one.levels, one.n_rows) == (other.names, other.levels, other.n_rows)
     assert (one.bin_edges, one.backend, one.warnings) == (other.bin_edges, other.backend, other.warnings)
     assert [list(map(type, labels)) for labels in one.levels] == [
@@ -106,7 +106,7 @@ def test_a_parquet_file_in_batches_is_the_file_at_once(
     whole, refused_at_once, said_at_once = tried(table, **how)
     assert bool(refused) == bool(refused_at_once), (refused, refused_at_once)
     if whole is not None:
-        whole = CategoricalData(whole.codes, whole.names, whole.levels, whole.bin_edges, None, whole.warnings)
+        whole = Table(whole.codes, whole.names, whole.levels, whole.bin_edges, None, whole.warnings)
         same(streamed, whole)
         assert said == said_at_once
 
@@ -116,7 +116,8 @@ def test_learners_find_the_same_to_the_last_bit(tmp_path, in_batches, learner):
     rng = np.random.default_rng(4)
     a = rng.integers(0, 2, 500)
     b = np.where(rng.random(500) < 0.8, a, rng.integers(0, 3, 500))
-    frame = pl.DataFrame({"a": a, "b": b, "c": rng.integers(0, 2, 500), "d": b})
+    d = np.where(rng.random(500) < 0.9, b, rng.integers(0, 3, 500))
+    frame = pl.DataFrame({"a": a, "b": b, "c": rng.integers(0, 2, 500), "d": d})
     frame.write_parquet(tmp_path / "t.parquet")
     streamed = load(tmp_path / "t.parquet")
     assert isinstance(streamed, PackedData)
@@ -312,3 +313,14 @@ def test_a_file_that_vanishes_or_is_damaged_is_named(tmp_path):
     (tmp_path / "t" / "part=1" / "rows.parquet").write_bytes(b"a,b\n1,2\n")
     with pytest.raises(DataError, match=r"part=1/rows.parquet' in it is neither Parquet nor Arrow"):
         load(tmp_path / "t")
+
+
+def test_large_text_is_read_in_blocks_unless_it_has_no_rows(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n0,1\n1,0\n")
+    found = text_module._in_blocks(path)
+    assert found is not None
+    assert found.names == ("a", "b")
+    for text in ("a,b\n", "a,b", "a\n0\n", "\na,b\n0,1\n", "a,\n0,1\n"):
+        path.write_text(text)
+        assert text_module._in_blocks(path) is None

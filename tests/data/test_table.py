@@ -1,4 +1,4 @@
-"""CategoricalData: what every later room may rely on."""
+"""Table: what every later room may rely on."""
 
 import pickle
 import subprocess
@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.errors import DataError, UnknownVariableError
 
 
-def example() -> CategoricalData:
+def example() -> Table:
     return load(
         {"smoking": ["yes", "no", "no"], "cancer": [1, 0, 0], "age": [30, 40, None]}, missing="testwise"
     )
@@ -28,7 +28,7 @@ def test_codes_are_contiguous_and_read_only() -> None:
 def test_the_users_array_stays_writeable_and_untouched() -> None:
     matrix = np.eye(3, dtype=np.int8)
     codes = matrix.copy()
-    CategoricalData(codes, ("a", "b", "c"), ((0, 1),) * 3)
+    Table(codes, ("a", "b", "c"), ((0, 1),) * 3)
     load(matrix)
     assert codes.flags.writeable
     assert matrix.flags.writeable
@@ -41,7 +41,7 @@ def test_properties() -> None:
     assert data.cardinalities.tolist() == [2, 2, 2]
     assert data.has_missing
     assert not load(np.eye(3)).has_missing
-    assert repr(data) == "CategoricalData(3 variables, 3 rows)"
+    assert repr(data) == "Table(3 variables, 3 rows)"
 
 
 def test_index_and_indices() -> None:
@@ -94,7 +94,7 @@ def test_pickle_keeps_everything() -> None:
     [
         (np.array([0, 1]), "2-D array of integers"),
         (np.array([[0.0]]), "2-D array of integers"),
-        (np.array([[0, 1]]), "1 rows of codes, 2 names and 2 tuples of levels"),
+        (np.array([[0, 1]]), "1 rows of codes and numbers, 2 names and 2 tuples of levels"),
         (np.array([[0, 2], [0, 1]]), r"codes of variable 'a' lie outside -1\.\.1"),
         (np.array([[0, 1], [-2, 1]]), r"codes of variable 'b' lie outside -1\.\.1"),
         (np.array([[0, 300], [0, 1]]), "codes of variable 'a'"),
@@ -102,7 +102,7 @@ def test_pickle_keeps_everything() -> None:
 )
 def test_parts_that_do_not_fit_are_refused(codes: np.ndarray, words: str) -> None:
     with pytest.raises(DataError, match=words):
-        CategoricalData(codes, ("a", "b"), ((0, 1), (0, 1)))
+        Table(codes, ("a", "b"), ((0, 1), (0, 1)))
 
 
 def test_import_is_light() -> None:
@@ -119,7 +119,7 @@ def test_a_table_owns_its_codes():
     codes = np.zeros((2, 4), dtype=np.int8)
     view = codes[:]
     view.flags.writeable = False
-    tables = [CategoricalData(given, ("a", "b"), ((0, 1), (0, 1))) for given in (codes, view)]
+    tables = [Table(given, ("a", "b"), ((0, 1), (0, 1))) for given in (codes, view)]
     digests = [table.digest() for table in tables]
     codes[0, 0] = 1
     assert [table.codes.max() for table in tables] == [0, 0]

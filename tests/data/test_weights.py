@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP, load
-from ibmap.data.weights import repeat_rows, times_of
+from ibmap.data.weights import repeated, row_weights, some_rows
 from ibmap.engines import as_engine
 from ibmap.errors import DataError, RequestError
 
@@ -62,7 +62,7 @@ def test_weights_of_a_file_and_of_a_bootstrap(tmp_path):
 @given(st.lists(st.floats(0.01, 50), min_size=1, max_size=80))
 def test_sampling_weights_are_worth_their_effective_size(weights):
     values = np.array(weights)
-    found = times_of(values, len(values)).times
+    found = np.bincount(repeated(row_weights(values, len(values)).weights), minlength=len(values))
     if (values == np.floor(values)).all():
         assert np.array_equal(found, values)
         return
@@ -97,14 +97,14 @@ def test_bad_weights(weights, words):
 
 def test_an_engine_has_its_rows_already():
     x, weights = table()
-    with pytest.raises(RequestError, match="give weights with a table"):
+    with pytest.raises(RequestError, match="give weights and groups with a table"):
         EvidenceMAP().fit(as_engine(load(x)), sample_weight=weights)
 
 
 def test_nothing_is_changed():
     x, weights = table()
     before = x.copy(), weights.copy()
-    repeat_rows(x, times_of(weights, 60).times)
+    some_rows(x, repeated(row_weights(weights, 60).weights))
     assert np.array_equal(before[0], x)
     assert np.array_equal(before[1], weights)
 
@@ -112,13 +112,13 @@ def test_nothing_is_changed():
 @pytest.mark.parametrize("weights", [[1e19, 1.0], [1e300, 1.0], [1e19, 1e19]])
 def test_weights_that_no_table_could_have_are_refused(weights):
     with pytest.raises(DataError, match="more than 200,000,000"):
-        times_of(weights, 2)
+        row_weights(weights, 2)
 
 
 def test_weights_may_be_of_any_size_if_they_are_not_whole():
-    small = times_of([0.5, 1.5, 1.5, 0.5], 4)
-    assert times_of([0.5e-160, 1.5e-160, 1.5e-160, 0.5e-160], 4).times.tolist() == small.times.tolist()
-    assert times_of([1.5e160, 4.5e160, 4.5e160, 0.5], 4).times.sum() == 3
+    small = row_weights([0.5, 1.5, 1.5, 0.5], 4).weights
+    np.testing.assert_allclose(row_weights([0.5e-160, 1.5e-160, 1.5e-160, 0.5e-160], 4).weights, small)
+    assert round(row_weights([1.5e160, 4.5e160, 4.5e160, 0.5], 4).weights.sum()) == 3
 
 
 def test_rows_of_a_packed_table_are_repeated_too():
@@ -126,3 +126,60 @@ def test_rows_of_a_packed_table_are_repeated_too():
     packed = load(iter([pl.DataFrame(values)]))
     one, other = (GSMN().fit(data, sample_weight=weights).learned_ for data in (packed, load(values)))
     assert one.graph.pairs.tolist() == other.graph.pairs.tolist()
+
+
+def test_it_is_said_what_weights_were_taken_for():
+    """Whole weights may say how many people a row stands for, and nobody can know."""
+    assert row_weights([5, 15, 0], 3).words == (
+        "the weights are whole numbers, taken for frequencies: 20 rows in all; if they are sampling weights "
+        "of a survey, say that weights are 'sampling'"
+    )
+    assert "survey" not in row_weights([5, 15], 2, kind="frequency").words
+    found = row_weights([5, 15], 2, kind="sampling")
+    assert found.words.endswith("2 rows count as 1.6, their effective sample size")
+    np.testing.assert_allclose(found.weights, [0.4, 1.2])
+    with pytest.raises(DataError, match="not whole, so they are no frequencies"):
+        row_weights([0.5, 1.5], 2, kind="frequency")
+    with pytest.raises(RequestError, match="weights_are must be 'sampling' or 'frequency'"):
+        row_weights([1, 2], 2, kind="often")
+
+
+def mixed_table(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    size, sex = rng.normal(size=n), rng.integers(0, 2, n)
+    return pd.DataFrame(
+        {
+            "size": size,
+            "sex": np.array(["f", "m"])[sex],
+            "weight": size + 0.5 * sex + rng.normal(size=n),
+            "diet": np.array(["a", "b", "c"])[(rng.integers(0, 3, n) * (size < 0.5)).astype(int)],
+        }
+    )
+
+
+def posteriors(net):
+    table = net.learned_.edge_table
+    return {tuple(pair): logs for pair, logs in zip(table.pairs.tolist(), table.log_posteriors, strict=True)}
+
+
+def test_frequencies_of_a_table_with_numbers_are_repeated_rows():
+    x = mixed_table()
+    weights = np.random.default_rng(1).integers(0, 4, len(x))
+    weighted = EvidenceMAP().fit(x, sample_weight=weights)
+    plain = EvidenceMAP().fit(x.loc[np.repeat(np.arange(len(x)), weights)])
+    assert weighted.graph_ == plain.graph_
+    assert weighted.score_ == pytest.approx(plain.score_, abs=1e-6)
+    one, other = posteriors(weighted), posteriors(plain)
+    assert one.keys() == other.keys()
+    for pair, logs in one.items():
+        np.testing.assert_allclose(logs, other[pair], atol=1e-6)
+    assert weighted.explain("sex", "weight").means == plain.explain("sex", "weight").means
+
+
+def test_sampling_weights_count_by_their_share():
+    x = mixed_table()
+    half = np.where(np.arange(300) < 150, 2.5, 0.5)
+    net = EvidenceMAP().fit(x, sample_weight=half)
+    assert net.engine_.data.weights.sum() == pytest.approx(half.sum() ** 2 / (half**2).sum())
+    same = EvidenceMAP().fit(x, sample_weight=np.full(300, 7), weights_are="sampling")
+    assert same.score_ == pytest.approx(EvidenceMAP().fit(x).score_, abs=1e-6)

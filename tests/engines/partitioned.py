@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ibmap.data import CategoricalData, Schema
+from ibmap.data import Schema, Table
 from ibmap.engines import ENGINES as BY_NAME
 from ibmap.engines import Engine, EngineBase, MemoryEngine, Questions, Tables, add_tables, ask
 from ibmap.engines.gpu import GpuEngine
@@ -18,10 +18,10 @@ Ints = NDArray[np.int64]
 Cells = Counter[tuple[int, int]]
 
 
-def data_of(codes: NDArray[np.integer], cardinalities: Sequence[int]) -> CategoricalData:
+def data_of(codes: NDArray[np.integer], cardinalities: Sequence[int]) -> Table:
     """The table that the reference sees, as the library holds it."""
     names = tuple(f"v{i}" for i in range(len(codes)))
-    return CategoricalData(codes, names, tuple(tuple(range(n)) for n in cardinalities))
+    return Table(codes, names, tuple(tuple(range(n)) for n in cardinalities))
 
 
 def with_wide_columns(
@@ -68,12 +68,15 @@ def margins(engine: Engine, x: int, members: ArrayLike) -> Tables:
 class HiddenEngine(EngineBase):
     """The engine in memory, which keeps its bits to itself."""
 
-    def __init__(self, data: CategoricalData) -> None:
+    def __init__(self, data: Table) -> None:
         self._inner = MemoryEngine(data)
         self.schema = data.schema
 
     def tables(self, questions: Questions) -> Tables:
         return self._inner.tables(questions)
+
+    def colour_sums(self, colours: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return self._inner.colour_sums(colours)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "HiddenEngine":
         return HiddenEngine(self._inner.resampled(rng, share).data)
@@ -82,13 +85,16 @@ class HiddenEngine(EngineBase):
 class PartitionedEngine(EngineBase):
     """Rows in several places, at random: each place counts its own, and the tables are added."""
 
-    def __init__(self, data: CategoricalData, n_parts: int = 3, seed: int = 0) -> None:
+    def __init__(self, data: Table, n_parts: int = 3, seed: int = 0) -> None:
         self.schema = data.schema
         self._where = np.random.default_rng(seed).integers(n_parts, size=data.n_rows)
         self._parts = [MemoryEngine(_rows(data, self._where == k)) for k in range(n_parts)]
 
     def tables(self, questions: Questions) -> Tables:
         return add_tables([part.tables(questions) for part in self._parts])
+
+    def colour_sums(self, colours: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return np.sum([part.colour_sums(colours) for part in self._parts], axis=0, dtype=np.uint64)
 
     def moments(self, question: Questions, keys: Ints, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         return sum(part.moments(question, keys, weights) for part in self._parts)  # type: ignore[return-value]
@@ -109,8 +115,8 @@ class PartitionedEngine(EngineBase):
         return other
 
 
-def _rows(data: CategoricalData, rows: NDArray[np.generic]) -> CategoricalData:
-    return CategoricalData(data.codes[:, rows], data.names, data.levels, data.bin_edges, data.backend)
+def _rows(data: Table, rows: NDArray[np.generic]) -> Table:
+    return Table(data.codes[:, rows], data.names, data.levels, data.bin_edges, data.backend)
 
 
 class GpuInNumpy(GpuEngine):

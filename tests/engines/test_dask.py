@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -17,9 +18,10 @@ import pytest
 
 from ibmap import IBMAP, load
 from ibmap.engines import MemoryEngine, as_engine
-from ibmap.engines.dask import DaskEngine
+from ibmap.engines.dask import DaskEngine, worker
 from ibmap.engines.dask import client as clusters
 from ibmap.engines.dask import workers as crew
+from ibmap.engines.dask.worker import Workplace
 from ibmap.errors import DataError, DataWarning, EngineError, IbmapError, RequestError
 from ibmap.learners import evidence_map, gsmn, ibmap_hc, mutual_information
 from ibmap.results.result_file import result_content
@@ -91,6 +93,10 @@ def test_a_cluster_learns_what_memory_learns(client: Any, folder: Path, missing:
     assert engine.schema.cardinalities.max() > 32
     expected = LEARNERS[learner](data)
     assert expected.graph.n_edges
+    if (learner, missing) == ("evidence-map", "testwise"):
+        with pytest.raises(RequestError, match="need all rows in one memory"):
+            evidence_map(engine)
+        return
     assert_same(LEARNERS[learner](engine), expected)
 
 
@@ -116,7 +122,7 @@ def test_estimators_results_and_options(client: Any, folder: Path) -> None:
 @pytest.mark.parametrize("missing", ["testwise", "drop", "category"])
 def test_what_is_told_about_columns_reaches_the_workers(client: Any, folder: Path, missing: str) -> None:
     how: dict[str, Any] = {"missing": missing, "missing_values": {"v3": [0], "town": ["Ulm"]}}
-    how |= {"ordinal": ["town=Köln<Bonn<Jena<Ulm", "v5"], "categorical": ["v4"], "drop": ["wide"]}
+    how |= {"ordinal": ["town=Köln<Bonn<Jena<Ulm", "v5"], "nominal": ["v4"], "drop": ["wide"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         data, engine = load(folder, **how), DaskEngine(client, folder, **how, piece_rows=192)
@@ -126,7 +132,10 @@ def test_what_is_told_about_columns_reaches_the_workers(client: Any, folder: Pat
             other = DaskEngine(client, folder, **{**how, told: None}, piece_rows=192)
             assert other.schema.digest != engine.schema.digest
     assert engine.schema.warnings == data.schema.warnings
-    assert_same(evidence_map(engine), evidence_map(data))
+    learn = (
+        ibmap_hc if missing == "testwise" else evidence_map
+    )  # which looks at rows where values are missing
+    assert_same(learn(engine), learn(data))
 
 
 def test_columns_that_are_missing_together_are_named(client: Any, tmp_path: Path) -> None:
@@ -206,10 +215,10 @@ def test_an_ascent_is_one_trip_and_few_bytes(client: Any, tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", [ibmap_hc, evidence_map])
 def test_a_worker_that_is_killed_costs_no_result(folder: Path, learner: Any) -> None:
-    data = load(folder, missing="testwise")
+    data = load(folder, missing="drop")
     client, owned = clusters.local_cluster(2)
     try:
-        engine = DaskEngine(client, folder, missing="testwise", piece_rows=128)
+        engine = DaskEngine(client, folder, missing="drop", piece_rows=128)
         killed: list[int] = []
 
         def kill(step: Any) -> None:
@@ -250,6 +259,32 @@ def test_lost_workers_are_replaced(client: Any, folder: Path, monkeypatch: pytes
     monkeypatch.setattr(engine._workers, "_answer", Lost(engine, 100))
     with pytest.raises(EngineError, match=r"7 workers were lost, .* more memory"):
         ibmap_hc(engine)
+
+
+def test_folders_of_workers_that_vanish_cost_no_result(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody tidies up temporary files before every call, and while a piece is written."""
+    call, write = Workplace.call, worker.write_packed
+    tidied: list[Path] = []
+
+    def tidy(self: Workplace, method: str, arguments: bytes) -> bytes:
+        rmtree(self._folder, ignore_errors=True)
+        return call(self, method, arguments)
+
+    def tidy_once(data: Any, path: Path) -> None:
+        if path.parent not in tidied:
+            tidied.append(path.parent)
+            rmtree(path.parent, ignore_errors=True)
+        write(data, path)
+
+    monkeypatch.setattr(Workplace, "call", tidy)
+    monkeypatch.setattr(worker, "write_packed", tidy_once)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        engine, data = DaskEngine(client, folder, missing="testwise"), load(folder, missing="testwise")
+    assert_same(ibmap_hc(engine), ibmap_hc(data))
+    assert tidied
 
 
 def test_files_that_vanish_or_change_are_noticed(

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibmap
-from ibmap.data import CategoricalData, load
+from ibmap.criteria import AdaptiveScore, PairwiseScore, SaturatedScore
+from ibmap.data import Table, load
 from ibmap.engines import MemoryEngine, gpu, gpu_rows
 from ibmap.engines.gpu import GpuEngine, cupy_with_a_device
 from ibmap.errors import DataWarning, EngineError, RequestError
 from ibmap.independence import BayesianTest
 from ibmap.learners import evidence_map, ibmap_hc
-from ibmap.scores import AdaptiveScore, PairwiseScore, SaturatedScore
 from ibmap.search import climb
 from ibmap.search import state as search_state
 from tests.rows import whole
@@ -46,7 +46,7 @@ def table(n, rows, seed, constant=True):
     levels = [(0, 1)] * n
     if constant and n > 3:
         codes[n // 2], levels[n // 2] = 0, (0,)
-    return CategoricalData(codes, tuple(f"x{j}" for j in range(n)), tuple(levels))
+    return Table(codes, tuple(f"x{j}" for j in range(n)), tuple(levels))
 
 
 def some_blankets(n, rng, most):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibmap import CategoricalData, load
+from ibmap import Table, load
 from ibmap.data.packed_file import open_packed, write_packed
 from ibmap.engines import MemoryEngine, Questions, Tables, ThreadEngine, add_tables, ask, partitioned
 from ibmap.engines.bits import packed_data
@@ -38,7 +38,7 @@ def test_parts_of_a_table_keep_its_orders() -> None:
     parts = [data.rows(np.arange(50)), data.rows(np.arange(50, 90))]
     assert not ThreadEngine(parts, 2).schema.difference(data.schema)
     with pytest.raises(EngineError, match="must have the same variables, kinds and levels"):
-        ThreadEngine([parts[0], load(parts[1], categorical=["a"])], 2)
+        ThreadEngine([parts[0], load(parts[1], nominal=["a"])], 2)
 
 
 @given(
@@ -150,5 +150,5 @@ def test_an_engine_of_threads_travels() -> None:
 
 
 def test_one_row_and_a_constant_column() -> None:
-    tiny = CategoricalData(np.array([[0], [0]]), ("a", "b"), ((0,), (0, 1)))
+    tiny = Table(np.array([[0], [0]]), ("a", "b"), ((0,), (0, 1)))
     assert_same(ibmap_hc(ThreadEngine(tiny, 3)), ibmap_hc(tiny))

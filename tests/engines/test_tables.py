@@ -15,7 +15,7 @@ from ibmap.errors import RequestError
 from ibmap.independence import BayesianTest
 from tests.engines.partitioned import PartitionedEngine, data_of, fixed, margins, round_robin, slices
 from tests.reference.slices import SliceTables, slice_tables
-from tests.reference.tables import Table, categorical_tables, questions, random_table
+from tests.reference.tables import Codes, categorical_tables, questions, random_table
 
 SHAPES = settings(max_examples=60)
 
@@ -31,13 +31,13 @@ def assert_equals_reference(tables: Tables, t: int, reference: SliceTables) -> N
     assert tables.n_slices[t] == len(reference)
 
 
-def with_column(table: Table, column: NDArray[np.int64], levels: int) -> Table:
+def with_column(table: Codes, column: NDArray[np.int64], levels: int) -> Codes:
     return np.vstack([table[0], column]), [*table[1], levels]
 
 
 @SHAPES
 @given(table=categorical_tables(max_rows=300, max_columns=8, missing=True), data=st.data())
-def test_fixed_counts_x_against_every_y_in_the_same_slices(table: Table, data: st.DataObject) -> None:
+def test_fixed_counts_x_against_every_y_in_the_same_slices(table: Codes, data: st.DataObject) -> None:
     codes, cards = table
     x, _, z = data.draw(questions(len(cards)))
     ys = [y for y in range(len(cards)) if y != x and y not in z]
@@ -50,7 +50,7 @@ def test_fixed_counts_x_against_every_y_in_the_same_slices(table: Table, data: s
 
 @SHAPES
 @given(table=categorical_tables(max_rows=300, max_columns=7, missing=True), data=st.data())
-def test_round_robin_counts_each_member_given_the_others(table: Table, data: st.DataObject) -> None:
+def test_round_robin_counts_each_member_given_the_others(table: Codes, data: st.DataObject) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     members = [y, *z]
@@ -65,7 +65,7 @@ def test_round_robin_counts_each_member_given_the_others(table: Table, data: st.
 
 @SHAPES
 @given(table=categorical_tables(max_rows=100, max_columns=7, missing=True), data=st.data())
-def test_all_subsets_are_all_there_smallest_first(table: Table, data: st.DataObject) -> None:
+def test_all_subsets_are_all_there_smallest_first(table: Codes, data: st.DataObject) -> None:
     codes, cards = table
     x, y, pool = data.draw(questions(len(cards)))
     largest = data.draw(st.one_of(st.none(), st.integers(0, len(pool) + 1)))
@@ -156,7 +156,7 @@ def test_no_complete_row_gives_an_empty_table(n_rows: int) -> None:
 
 @SHAPES
 @given(table=categorical_tables(max_rows=150, max_columns=6, missing=True), data=st.data())
-def test_partitioning_the_rows_changes_nothing(table: Table, data: st.DataObject) -> None:
+def test_partitioning_the_rows_changes_nothing(table: Codes, data: st.DataObject) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     n_parts = data.draw(st.integers(1, 4))
@@ -179,7 +179,7 @@ def test_partitioning_the_rows_changes_nothing(table: Table, data: st.DataObject
 
 @SHAPES
 @given(table=categorical_tables(max_rows=150, missing=True), data=st.data())
-def test_the_order_of_the_rows_changes_nothing(table: Table, data: st.DataObject) -> None:
+def test_the_order_of_the_rows_changes_nothing(table: Codes, data: st.DataObject) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     order = np.random.default_rng(0).permutation(codes.shape[1])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.engines import MemoryEngine, Questions
 from ibmap.independence import BayesianTest
 
@@ -15,7 +15,7 @@ def table(levels, n_rows, seed=0):
     for v, k in enumerate(levels):
         far = rng.random(n_rows) < 0.05
         codes[v, far] = rng.integers(k, size=far.sum())
-    return CategoricalData(codes, [f"v{i}" for i in range(len(levels))], [range(k) for k in levels])
+    return Table(codes, [f"v{i}" for i in range(len(levels))], [range(k) for k in levels])
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 70, 700])

@@ -10,7 +10,7 @@ from ibmap import ChiSquareTest, GSquareTest, MutualInformationTest
 from ibmap.engines import MemoryEngine
 from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of
 from tests.reference.contingency import chi_square, g_square, mutual_information
-from tests.reference.tables import Table, categorical_tables, questions, random_table
+from tests.reference.tables import Codes, categorical_tables, questions, random_table
 
 TWINS = {ChiSquareTest: chi_square, GSquareTest: g_square}
 CLOSE = {"rel": 1e-9, "abs": 1e-9}
@@ -24,7 +24,7 @@ CLOSE = {"rel": 1e-9, "abs": 1e-9}
     dof=st.sampled_from(["adjusted", "full"]),
 )
 def test_statistics_and_p_values_agree_with_the_twins(
-    kind: type[ChiSquareTest], table: Table, data: st.DataObject, dof: str
+    kind: type[ChiSquareTest], table: Codes, data: st.DataObject, dof: str
 ) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
@@ -43,7 +43,7 @@ def test_statistics_and_p_values_agree_with_the_twins(
 
 @settings(max_examples=40)
 @given(table=categorical_tables(max_rows=400, max_columns=6, missing=True), data=st.data())
-def test_mutual_information_agrees_with_the_twin(table: Table, data: st.DataObject) -> None:
+def test_mutual_information_agrees_with_the_twin(table: Codes, data: st.DataObject) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     answers = MutualInformationTest(threshold=0.05).bind(MemoryEngine(data_of(codes, cards))).fixed(x, [y], z)

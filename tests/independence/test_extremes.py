@@ -14,7 +14,7 @@ from ibmap.independence import BayesianTest
 from tests.engines.partitioned import ENGINES, HiddenEngine, data_of
 from tests.independence.agreement import OPTIONS, assert_agrees, bound
 from tests.reference.bayesian import log_posterior
-from tests.reference.tables import Table, categorical_tables, questions, random_table
+from tests.reference.tables import Codes, categorical_tables, questions, random_table
 
 PRIOR_COUNTS = ["ones", "consistent", "jeffreys", "bdeu", 2.5]
 
@@ -22,7 +22,7 @@ PRIOR_COUNTS = ["ones", "consistent", "jeffreys", "bdeu", 2.5]
 @settings(max_examples=40)
 @given(table=categorical_tables(max_rows=120, max_columns=7, missing=True), data=st.data(), options=OPTIONS)
 def test_all_subsets_stops_at_the_first_independence(
-    table: Table, data: st.DataObject, options: dict[str, Any]
+    table: Codes, data: st.DataObject, options: dict[str, Any]
 ) -> None:
     codes, cards = table
     x, y, pool = data.draw(questions(len(cards), max_given=5))

@@ -10,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP
-from ibmap.data import load
-from ibmap.data.numbers import NumericData, load_numbers
+from ibmap.criteria.gaussian import GaussianScore
+from ibmap.data import Table, load
 from ibmap.engines import as_engine
-from ibmap.engines.moments import MomentsEngine, moments_of
-from ibmap.errors import DataError, DataWarning, RequestError
+from ibmap.engines.mixed import MixedEngine
+from ibmap.engines.moments import moments_of
+from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
 from ibmap.independence.gaussian import FisherZTest, GaussianTest, log_bayes_factor
 from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
 from ibmap.metrics import hamming
-from ibmap.scores.gaussian import GaussianScore
+from tests.number_tables import table_of_numbers
 from tests.reference.gaussian import log_bayes_factor as slow_bayes_factor
 from tests.reference.gaussian import partial_correlation
 from tests.rows import whole
@@ -27,13 +28,15 @@ from tests.rows import whole
 NONE = np.array([], np.int64)
 
 
-def sparse_gaussian(n: int, n_rows: int, seed: int = 0) -> tuple[NumericData, Graph]:
+def sparse_gaussian(n: int, n_rows: int, seed: int = 0) -> tuple[Table, Graph]:
     """Rows of a Gaussian chain: each variable is adjacent to the next."""
     rng = np.random.default_rng(seed)
     precision = np.eye(n) + np.diag(np.full(n - 1, -0.4), 1) + np.diag(np.full(n - 1, -0.4), -1)
     rows = rng.multivariate_normal(np.zeros(n), np.linalg.inv(precision), n_rows)
     names = tuple(f"x{i}" for i in range(n))
-    return NumericData(rows.T * 10 + 3, names), Graph(names, [(f"x{i}", f"x{i + 1}") for i in range(n - 1)])
+    return table_of_numbers(rows.T * 10 + 3, names), Graph(
+        names, [(f"x{i}", f"x{i + 1}") for i in range(n - 1)]
+    )
 
 
 @settings(deadline=None, max_examples=40)
@@ -41,7 +44,7 @@ def sparse_gaussian(n: int, n_rows: int, seed: int = 0) -> tuple[NumericData, Gr
 def test_answers_are_about_the_partial_correlations_of_regressions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(40, 5)) @ rng.normal(size=(5, 5))
-    bound = FisherZTest().bind(MomentsEngine(NumericData(rows.T, tuple("abcde"))))
+    bound = FisherZTest().bind(MixedEngine(table_of_numbers(rows.T, tuple("abcde"))))
     z = bound.fixed(0, np.array([1, 2]), np.array([3, 4])).statistic
     for k, y in enumerate((1, 2)):
         r = abs(partial_correlation(rows, 0, y, [3, 4]))
@@ -97,18 +100,18 @@ def test_the_score_gains_what_its_rows_promise() -> None:
 
 def test_units_and_order_of_columns_change_nothing() -> None:
     data, _ = sparse_gaussian(8, 150, seed=1)
-    other = NumericData(data.values[::-1] * -7 + 1000, data.names[::-1])
+    other = table_of_numbers(data.values[::-1] * -7 + 1000, data.names[::-1])
     assert ibmap_hc(data, GaussianTest()).graph == ibmap_hc(other, GaussianTest()).graph
 
 
 def test_a_singular_covariance_a_constant_and_more_variables_than_rows() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 200))
-    data = NumericData(np.stack([a, a, b, a + b, np.full(200, 7.0)]), tuple("abcde"))
+    data = table_of_numbers(np.stack([a, a, b, a + b, np.full(200, 7.0)]), tuple("abcde"))
     for learned in (ibmap_hc(data, GaussianTest()), ibmap_hc(data, score=GaussianScore(), search="rounds")):
         assert learned.graph.degree("e") == 0
         assert learned.graph.n_edges > 0
-    wide = NumericData(rng.normal(size=(60, 20)), tuple(f"x{i}" for i in range(60)))
+    wide = table_of_numbers(rng.normal(size=(60, 20)), tuple(f"x{i}" for i in range(60)))
     assert ibmap_hc(wide, GaussianTest()).graph.n_edges < 60
     assert np.isfinite(
         GaussianTest().bind(as_engine(wide)).fixed(0, np.array([1]), np.arange(2, 40)).strength
@@ -121,30 +124,25 @@ def test_mixed_tables_go_by_ranks() -> None:
     sex = np.where(np.log(size) + 0.5 * rng.normal(size=300) > 0, "m", "f")
     grade = pl.Series(rng.choice(["low", "mid", "high"], 300), dtype=pl.Enum(["low", "mid", "high"]))
     frame = pl.DataFrame({"size": size, "sex": sex, "grade": grade})
-    with pytest.warns(
-        DataWarning, match="'sex', 'grade' hold no numbers: all columns are taken by their ranks"
-    ):
-        data = load_numbers(frame)
-    assert data.columns == "ranks"
+    data = load(frame, continuous="all", numbers="ranks")
+    assert data.reading["numbers"] == "ranks"
     assert ibmap_hc(data, GaussianTest()).graph.edges == (("size", "sex"),)
-    stretched = load_numbers(frame.with_columns(pl.col("size").log()), columns="ranks")
-    assert (stretched.values == data.values).all()
+    stretched = load(frame.with_columns(pl.col("size").log()), continuous="all", numbers="ranks")
+    found = MixedEngine(stretched).gaussian_moments, MixedEngine(data).gaussian_moments
+    assert np.array_equal(found[0].scatter, found[1].scatter)
 
 
 def test_tables_that_cannot_be_used() -> None:
     with pytest.raises(DataError, match="3 levels without an order"):
-        load_numbers({"a": [1.5, 2.5, 3.5], "b": ["x", "y", "z"]}, columns="ranks")
-    with pytest.raises(DataError, match="no numbers in 'b'"):
-        load_numbers({"a": [1.5, 2.5], "b": ["x", "y"]}, columns="values")
+        load({"a": [1.5, 2.5, 3.5], "b": ["x", "y", "z"]}, continuous="all", numbers="ranks")
+    assert load({"a": [1.5, 2.5], "b": ["x", "y"]}, continuous="all").values.tolist() == [[1.5, 2.5], [0, 1]]
     with pytest.raises(DataError, match="missing"):
-        load_numbers({"a": [1.5, None], "b": [1.0, 2.0]})
-    assert load_numbers({"a": [1.5, None, 2.0], "b": [1, 2, 3]}, missing="drop").schema.n_rows == 2
-    with pytest.raises(RequestError, match="columns must be"):
-        load_numbers({"a": [1.5], "b": [2.5]}, columns="logs")
+        load({"a": [1.5, None], "b": [1.0, 2.0]}, continuous="all")
+    assert load({"a": [1.5, None, 2.0], "b": [1, 2, 3]}, missing="drop", continuous="all").schema.n_rows == 2
     with pytest.raises(DataError, match="'a' holds infinite values"):
-        load_numbers({"a": [1.5, np.inf], "b": [1.0, 2.0]})
-    with pytest.raises(RequestError, match="'error' or 'drop' where columns are numbers, not 'category'"):
-        load_numbers({"a": [1.5, None], "b": [1.0, 2.0]}, missing="category")
+        load({"a": [1.5, np.inf], "b": [1.0, 2.0]}, continuous="all")
+    with pytest.raises(DataError, match="missing numbers are no category"):
+        load({"a": [1.5, None], "b": [1.0, 2.0]}, missing="category", continuous="all")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +156,7 @@ def test_what_counts_levels_refuses_numbers(learn: Any) -> None:
 def test_tests_and_scores_that_cannot_be_used() -> None:
     categories, numbers = load({"a": [0, 1], "b": [0, 1]}), sparse_gaussian(3, 50)[0]
     for more in ({"test": GaussianTest()}, {"score": GaussianScore()}):
-        with pytest.raises(RequestError, match="these variables are categories"):
+        with pytest.raises(RequestError, match="need numbers in all rows of all columns"):
             ibmap_hc(categories, **more)
     with pytest.raises(RequestError, match="between 0 and 1"):
         ibmap_hc(numbers, GaussianTest(prior=1.0))
@@ -169,7 +167,7 @@ def test_tests_and_scores_that_cannot_be_used() -> None:
     with pytest.raises(RequestError, match="expected_neighbours must be a positive number, not 0"):
         ibmap_hc(numbers, score=GaussianScore(expected_neighbours=0))
     with pytest.raises(RequestError, match="in memory only"):
-        as_engine(numbers, "cluster")
+        as_engine(numbers, "gpu")
 
 
 def test_a_prior_of_single_pairs() -> None:
@@ -188,11 +186,11 @@ def test_a_prior_of_single_pairs() -> None:
 
 def test_evidence_map_finds_a_chain_and_learns_its_prior() -> None:
     data, truth = sparse_gaussian(12, 2000)
-    learned = evidence_map(data)
+    learned = evidence_map(data, score="gaussian")
     assert learned.graph == truth
     assert learned.provenance.score.expected_neighbours == pytest.approx(2 * 11 / 12, rel=0.15)
     assert evidence_map(data, score="gaussian", expected_neighbours=2.0).graph == truth
-    twins = NumericData(np.vstack([data.values[:3], data.values[:1] * 2]), ("a", "b", "c", "copy of a"))
+    twins = table_of_numbers(np.vstack([data.values[:3], data.values[:1] * 2]), ("a", "b", "c", "copy of a"))
     found = evidence_map(twins)
     assert found.graph.has_edge("a", "copy of a")
 
@@ -203,7 +201,7 @@ def test_estimators_take_frames_of_numbers() -> None:
     for net in (IBMAP("gaussian"), GSMN(FisherZTest(alpha=1e-4)), EvidenceMAP(criterion="gaussian")):
         assert net.fit(frame).graph_ == truth
         assert net.feature_names_in_.tolist() == list(data.names)
-    assert EvidenceMAP().fit(data).graph_ == truth
+    assert set(truth.edges) <= set(EvidenceMAP().fit(data).graph_.edges)
     with pytest.raises(RequestError, match="leave out discretize and bins"):
         IBMAP("gaussian", discretize="quantile").fit(frame)
     with pytest.raises(DataError, match="test='gaussian', which takes numbers as they are"):

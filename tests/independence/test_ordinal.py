@@ -17,7 +17,7 @@ from ibmap.learners import gsmn, ibmap_hc
 from tests.engines.partitioned import ENGINES, data_of
 from tests.reference.contingency import chi_square, g_square
 from tests.reference.mantel import mantel
-from tests.reference.tables import Table, categorical_tables, questions
+from tests.reference.tables import Codes, categorical_tables, questions
 
 NOTHING = np.array([], dtype=np.int64)
 
@@ -30,7 +30,7 @@ NOTHING = np.array([], dtype=np.int64)
     share=st.sampled_from([0.0, 0.5, 1.0]),
 )
 def test_statistics_and_posteriors_are_those_of_the_twin(
-    engine: Any, table: Table, data: st.DataObject, share: float
+    engine: Any, table: Codes, data: st.DataObject, share: float
 ) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))

@@ -12,7 +12,7 @@ from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, 
 from tests.independence.agreement import OPTIONS, assert_agrees, assert_same, bound
 from tests.reference.bayesian import log_posterior
 from tests.reference.score import bayesian_test
-from tests.reference.tables import Table, categorical_tables, questions, random_table
+from tests.reference.tables import Codes, categorical_tables, questions, random_table
 
 PRIORS = st.sampled_from([0.5, 0.1, 0.999])
 Options = dict[str, Any]
@@ -31,7 +31,7 @@ def prior_matrix(n: int, seed: int = 0) -> np.ndarray:
     prior=PRIORS,
 )
 def test_fixed_agrees_with_the_twin(
-    table: Table, data: st.DataObject, options: Options, prior: float
+    table: Codes, data: st.DataObject, options: Options, prior: float
 ) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
@@ -54,7 +54,7 @@ def test_fixed_agrees_with_the_twin(
     prior=PRIORS,
 )
 def test_round_robin_agrees_with_the_twin(
-    table: Table, data: st.DataObject, options: Options, prior: float
+    table: Codes, data: st.DataObject, options: Options, prior: float
 ) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
@@ -67,7 +67,7 @@ def test_round_robin_agrees_with_the_twin(
 
 @settings(max_examples=40)
 @given(table=categorical_tables(max_columns=9, missing=True), data=st.data(), options=OPTIONS)
-def test_each_pair_may_have_its_own_prior(table: Table, data: st.DataObject, options: Options) -> None:
+def test_each_pair_may_have_its_own_prior(table: Codes, data: st.DataObject, options: Options) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     prior = prior_matrix(len(cards))
@@ -84,7 +84,7 @@ def test_each_pair_may_have_its_own_prior(table: Table, data: st.DataObject, opt
 
 @settings(max_examples=40)
 @given(table=categorical_tables(max_columns=9, missing=True), data=st.data(), options=OPTIONS)
-def test_the_engine_changes_nothing(table: Table, data: st.DataObject, options: Options) -> None:
+def test_the_engine_changes_nothing(table: Codes, data: st.DataObject, options: Options) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     ys = [v for v in range(len(cards)) if v != x and v not in z]
@@ -134,7 +134,7 @@ def test_five_thousand_rows(seed: int, options: Options) -> None:
 
 @settings(max_examples=40)
 @given(table=categorical_tables(max_columns=9, missing=True), data=st.data(), options=OPTIONS)
-def test_x_and_y_may_change_places(table: Table, data: st.DataObject, options: Options) -> None:
+def test_x_and_y_may_change_places(table: Codes, data: st.DataObject, options: Options) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     test = bound(MemoryEngine(data_of(codes, cards)), **options)
@@ -195,7 +195,7 @@ def test_more_variables_than_one_block() -> None:
 @pytest.mark.slow
 @settings(max_examples=1500)
 @given(table=categorical_tables(max_rows=5000, max_columns=12, missing=True), data=st.data(), options=OPTIONS)
-def test_many_more_tables_agree_with_the_twin(table: Table, data: st.DataObject, options: Options) -> None:
+def test_many_more_tables_agree_with_the_twin(table: Codes, data: st.DataObject, options: Options) -> None:
     codes, cards = table
     x, y, z = data.draw(questions(len(cards)))
     test = bound(MemoryEngine(data_of(codes, cards)), **options)

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from ibmap.data.numbers import NumericData
 from ibmap.engines import Engine, MemoryEngine
-from ibmap.engines.moments import MomentsEngine
+from ibmap.engines.mixed import MixedEngine
 from ibmap.independence import IndependenceTest, as_test
 from ibmap.independence.registry import TESTS
 from tests.engines.partitioned import data_of
+from tests.number_tables import table_of_numbers
 from tests.reference.tables import random_table
 
 CODES, CARDS = random_table(300, 5, 3, 0.0, seed=4)
 COUNTS = MemoryEngine(data_of(CODES, CARDS))
-SUMS = MomentsEngine(NumericData(CODES.astype(float), tuple("abcde")))
+SUMS = MixedEngine(table_of_numbers(CODES.astype(float), tuple("abcde")))
 NOTHING = np.array([], dtype=np.int64)
 
 

@@ -14,7 +14,7 @@ from ibmap.learners import ibmap_hc
 from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns
 from tests.independence.agreement import OPTIONS
 from tests.reference import search as twin
-from tests.reference.tables import Table, categorical_tables, random_table
+from tests.reference.tables import Codes, categorical_tables, random_table
 
 
 def assert_same_search(learned: Learned, expected: twin.Result) -> None:
@@ -37,7 +37,7 @@ def assert_same_search(learned: Learned, expected: twin.Result) -> None:
     patience=st.sampled_from([0, 0, 1, 5]),
     options=OPTIONS,
 )
-def test_same_walk_as_the_twin(table: Table, patience: int, options: dict[str, Any]) -> None:
+def test_same_walk_as_the_twin(table: Codes, patience: int, options: dict[str, Any]) -> None:
     codes, cards = table
     expected = twin.ibmap_hc(codes, cards, patience=patience, **options)
     data = data_of(codes, cards)
@@ -48,7 +48,7 @@ def test_same_walk_as_the_twin(table: Table, patience: int, options: dict[str, A
 
 @settings(max_examples=10)
 @given(table=categorical_tables(max_columns=4, max_levels=4, missing=True))
-def test_same_walk_where_the_rows_are_in_several_places(table: Table) -> None:
+def test_same_walk_where_the_rows_are_in_several_places(table: Codes) -> None:
     data = data_of(*table)
     assert_same_search(ibmap_hc(data, engine=PartitionedEngine(data, 3)), twin.ibmap_hc(*table))
 
@@ -61,7 +61,7 @@ def test_same_walk_where_the_rows_are_in_several_places(table: Table) -> None:
     per_pair=st.booleans(),
 )
 def test_same_walk_from_any_start_within_any_bounds(
-    table: Table, seed: int, patience: int, per_pair: bool
+    table: Codes, seed: int, patience: int, per_pair: bool
 ) -> None:
     codes, cards = table
     n, rng = len(cards), np.random.default_rng(seed)
@@ -140,7 +140,7 @@ def test_columns_of_few_and_of_many_levels_side_by_side(prior_counts: str, missi
     patience=st.integers(0, 6),
     options=OPTIONS,
 )
-def test_many_more_walks(table: Table, patience: int, options: dict[str, Any]) -> None:
+def test_many_more_walks(table: Codes, patience: int, options: dict[str, Any]) -> None:
     codes, cards = table
     learned = ibmap_hc(data_of(codes, cards), BayesianTest(**options), patience=patience)
     assert_same_search(learned, twin.ibmap_hc(codes, cards, patience=patience, **options))

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, FunctionTest, Graph, load
+from ibmap import IBMAP, BayesianTest, Bootstrap, Checkpoint, EvidenceMAP, FunctionTest, Graph, load
 from ibmap.errors import DataError, DataWarning, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.learners.checkpoint import Keeper, fingerprint
@@ -256,3 +257,30 @@ def test_the_fingerprint_knows_the_prior_of_a_test_of_ones_own():
     other.prior = np.array([[0.5, 0.4], [0.4, 0.5]])
     known = [fingerprint(schema, Provenance("ibmap-hc", test=test)) for test in (own, own, other)]
     assert known[0] == known[1] != known[2]
+
+
+WRONG = [None, True, -1, 0.5, 10**30, float("inf"), float("nan"), "x", [], {}, [[]], [1], [[0, 0]], [[0, 99]]]
+WRONG += [[[0, 1, 2, 3]], [[0.5, 0, 1, 1]], [[0, 1, -1]], [["a", "b"]], [[0, 1, True, 1.0]], [[None] * 5]]
+
+
+@pytest.mark.parametrize("learner", [EvidenceMAP, IBMAP])
+def test_every_field_of_a_checkpoint_is_checked(tmp_path, learner):
+    """A field that is gone, or holds something else, is one line, or makes no difference to the end."""
+    data, file = load(noisy_chain(7, 200)), tmp_path / "saved"
+    learner(callback=stop_after(4), checkpoint=Checkpoint(file, every=0)).fit(data)
+    whole = json.loads(file.read_text())
+    fields = [name for name in whole if name not in ("format", "version", "fingerprint")]
+    assert {"steps", "seconds", "finished", "n_tests"} < set(fields)
+    for name in fields:
+        for value in ["gone", *WRONG]:
+            found = {key: old if key != name else value for key, old in whole.items()}
+            if value == "gone":
+                del found[name]
+            file.write_text(json.dumps(found))
+            with suppress(DataError):
+                learner(checkpoint=file).fit(data)
+    for name in ("seen", "left", "flipped", "steps", "tried"):  # one row of many
+        for row in ([0, 99], [0, 1, 2, 99], [[0]], None, 0.5, [0, 0], [0, -1, 1]):
+            file.write_text(json.dumps({**whole, "sweeps": 1, name: [*whole.get(name, []), row]}))
+            with pytest.raises(DataError, match="a damaged one"):
+                learner(checkpoint=file).fit(data)

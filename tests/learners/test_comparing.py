@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ibmap import IBMAP, Graph, compare
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.engines import as_engine
 from ibmap.errors import IbmapError
 from ibmap.learners import evidence_map
-from ibmap.learners.comparison import compare_groups, deviations, same_levels, split_by
+from ibmap.learners.comparison import _judged, compare_groups, deviations, same_levels, split_by
 from ibmap.model.effects import contrast_effects, edge_effects
 from ibmap.report.comparison import comparison_page
 from ibmap.synthetic import simulate_random
@@ -77,10 +77,7 @@ def test_p_values_count_permutations():
     chance = []
     for rng in np.random.default_rng(7).spawn(20):
         rows = rng.permutation(100)
-        parts = [
-            CategoricalData(codes[:, part], groups[0].names, groups[0].levels)
-            for part in (rows[:60], rows[60:])
-        ]
+        parts = [Table(codes[:, part], groups[0].names, groups[0].levels) for part in (rows[:60], rows[60:])]
         union = Graph(groups[0].names, [edge for part in parts for edge in evidence_map(part).graph.edges])
         chance.append(dict(zip(union.edges, deviations(parts, union), strict=True)))
     for edge, seen, p_value in zip(found.edges, found.deviation, found.p_value, strict=True):
@@ -134,7 +131,7 @@ def test_a_column_tells_groups_apart_and_the_page_shows_them():
         ({}, "two tables, or one and by="),
         ({"second": {"a": [0, 1], "b": [0, 1]}, "by": "a"}, "two tables, or one and by="),
         ({"second": {"a": [0, 1], "c": [0, 1]}}, "the second table has no column 'b'"),
-        ({"second": {"a": [0, 1], "b": [0, 1]}, "n_permutations": 0}, "n_permutations must be 1 or more"),
+        ({"second": {"a": [0, 1], "b": [0, 1]}, "n_permutations": 0}, "n_permutations must be between 1 and"),
         (
             {"second": {"a": [0, 1], "b": [0, 1]}, "learner": "ibmap"},
             "learner must be one of ibmap's learners",
@@ -146,3 +143,29 @@ def test_a_column_tells_groups_apart_and_the_page_shows_them():
 def test_bad_input(arguments, words):
     with pytest.raises(IbmapError, match=words.replace("(", r"\(")):
         compare({"a": [0, 1, 0], "b": [0, 1, 2]}, **arguments)
+
+
+def test_adjusted_p_values_are_shares_of_the_largest_difference_of_any_edge():
+    """A worked example of two edges and four permutations, one of which lacks an edge."""
+    data = load(smokers(50, 0.5, 1))
+    both = (evidence_map(data), evidence_map(data))
+    observed = {(0, 1): 3.0, (2, 3): 1.0}
+    chance = [{(0, 1): 1.0, (2, 3): 2.0}, {(0, 1): 4.0}, {(0, 1): 0.5, (2, 3): 0.5}, {(1, 4): 3.5}]
+    found = _judged(("one", "two"), both, np.array([0.3, 0.1]), observed, chance)
+    assert found.p_value.tolist() == [(1 + 1) / 5, (1 + 1) / 5]  # one permutation each
+    assert found.p_adjusted.tolist() == [(1 + 2) / 5, (1 + 3) / 5]  # 4 and 3.5; 2, 4 and 3.5
+    assert found.largest == (3.0, (1 + 2) / 5)
+    assert found.overall == (10.0, (1 + 2) / 5)  # 16 and 12.25, of 5, 16, 0.5 and 12.25
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_adjusted_p_values_are_never_below_raw_ones(seed):
+    found = compare(smokers(200, 0.2, seed), smokers(200, 0.5, 9), n_permutations=30, random_state=seed)
+    assert (found.p_adjusted >= found.p_value).all()
+    assert len(found.edges) == 1 or (found.p_adjusted > found.p_value).any()
+
+
+def test_the_page_runs_and_loads_nothing():
+    page = comparison_page(compare(smokers(80, 0.2, 1), smokers(80, 0.5, 9), n_permutations=5))
+    assert "Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'" in page
+    assert "<script" not in page

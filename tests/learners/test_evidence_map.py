@@ -1,27 +1,29 @@
 """EvidenceMAP: the recommended learner, and everything that can be done with what it learns."""
 
-from itertools import pairwise
+from importlib import import_module
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ibmap import EvidenceMAP, Graph, PairwiseScore, hamming, read_result, simulate_random
+from ibmap.criteria import SCORES
+from ibmap.criteria.families import FamilyScore
 from ibmap.data import load
-from ibmap.engines import MemoryEngine
+from ibmap.engines import MemoryEngine, ThreadEngine
 from ibmap.errors import RequestError
 from ibmap.exchange import read, write
 from ibmap.learners import Checkpoint, evidence_map, explain
 from ibmap.learners.bootstrap import bootstrap
 from ibmap.report import write_report
 from ibmap.results.result_file import result_of_learned, result_text
-from ibmap.scores import SCORES
-from ibmap.scores.families import FamilyScore
 from ibmap.search import SEARCHES
 from ibmap.search.gains import Swaps, whole_evidence
-from ibmap.search.rivals import rivals
+from ibmap.search.rivals import Rivals, rivals
+from ibmap.search.state import State
 from tests.chains import noisy_chain
-from tests.engines.partitioned import ENGINES, data_of
+from tests.engines.partitioned import ENGINES, HiddenEngine, data_of
 from tests.reference.tables import random_table
 from tests.rows import whole
 
@@ -73,13 +75,21 @@ def test_the_whole_product(score: str, search: str, tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_engines_agree(engine: Any, missing: float) -> None:
-    data = data_of(*random_table(200, 7, 3, missing, seed=4))
+def test_engines_agree(engine: Any) -> None:
+    data = data_of(*random_table(200, 7, 3, 0.0, seed=4))
     one, other = evidence_map(data), evidence_map(engine(data))
     assert one.graph == other.graph
     np.testing.assert_allclose(one.pair_scores, other.pair_scores, rtol=1e-6, atol=1e-9)
     assert one.score == pytest.approx(other.score, rel=1e-9)
+
+
+def test_missing_values_need_all_rows_in_one_memory() -> None:
+    data = data_of(*random_table(200, 7, 3, 0.1, seed=4))
+    one, other = evidence_map(data), evidence_map(ThreadEngine(data, 2))
+    assert one.graph == other.graph
+    assert one.score == other.score
+    with pytest.raises(RequestError, match="need all rows in one memory"):
+        evidence_map(HiddenEngine(data))
 
 
 @pytest.mark.parametrize("search", [*SEARCHES])
@@ -212,3 +222,69 @@ def test_a_criterion_of_ones_own_is_taken() -> None:
     assert learned.rivals is not None
     with pytest.raises(RequestError, match="a prior of its own"):
         EvidenceMAP(criterion=BIC(), expected_neighbours=2.0).fit(world.data)
+
+
+@pytest.mark.parametrize(
+    ("seen_from_ends", "missed_by", "stays"),
+    [
+        ((-3.0, 0.4), 9.9, False),  # rivals are likelier, and neither end speaks for the edge
+        ((-3.0, 0.6), 9.9, True),  # one end speaks for it
+        ((-0.1, 0.4), 9.9, True),  # on average the edge is likelier than its rivals
+        ((-3.0, 0.4), 10.1, True),  # the score insists
+    ],
+)
+def test_which_edges_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, seen_from_ends: tuple[float, float], missed_by: float, stays: bool
+) -> None:
+    """Log odds against rivals, of both ends; and by how much the score would miss the edge."""
+    data = noisy_chain(4, 200)
+
+    def told(search: Any) -> Rivals:
+        found = rivals(search)
+        return found._replace(log_odds=np.tile(seen_from_ends, (len(found.log_odds), 1)))
+
+    real = State.evidence
+    monkeypatch.setattr(import_module("ibmap.learners.evidence_map"), "rivals", told)
+    monkeypatch.setattr(State, "evidence", lambda self, x, y: np.full_like(real(self, x, y), missed_by))
+    learned = evidence_map(data, view="undirected")
+    assert learned.graph.n_edges == (3 if stays else 0)
+
+
+def test_an_empty_graph_does_not_push_the_prior_below_a_quarter_of_a_neighbour() -> None:
+    rng = np.random.default_rng(0)
+    learned = evidence_map(load(rng.integers(2, size=(4000, 12))))
+    assert learned.graph.n_edges == 0
+    by: Any = learned.provenance.score
+    assert by.expected_neighbours == 0.25
+
+
+def three_way(rows: int, seed: int = 0) -> tuple[Any, Graph]:
+    """Four times two coins and their exclusive or, nine times in ten; and three coins more."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, (15, rows))
+    codes[2:12:3] = codes[0:12:3] ^ codes[1:12:3] ^ (rng.random((4, rows)) < 0.1)
+    data = data_of(codes, [2] * 15)
+    triples = [data.names[i : i + 3] for i in range(0, 12, 3)]
+    return data, Graph(data.names, [pair for three in triples for pair in combinations(three, 2)])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_variables_that_matter_only_together_are_found(engine: Any) -> None:
+    data, truth = three_way(400)
+    learned = evidence_map(engine(data))
+    assert learned.graph == truth
+    assert learned.pair_scores is not None
+    assert learned.pair_scores[learned.graph.adjacency].min() > np.log(0.99)
+
+
+@pytest.mark.parametrize("score", ["saturated", "pairwise"])
+def test_only_scores_that_see_interactions_look_for_them(score: str) -> None:
+    data, truth = three_way(400)
+    assert (evidence_map(data, score=score).graph == truth) == (score == "saturated")
+
+
+def test_joining_a_triple_heeds_what_is_forbidden() -> None:
+    data, truth = three_way(400)
+    learned = evidence_map(data, forbidden=[("v0", "v2")])
+    assert not learned.graph.has_edge("v0", "v2")
+    assert {edge for edge in truth.edges if not {*edge} <= {"v0", "v1", "v2"}} <= {*learned.graph.edges}

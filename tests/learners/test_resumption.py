@@ -31,7 +31,19 @@ def full_tables(seed=0, n=14, rows=1000):
     return load({f"v{i}": values for i, values in enumerate(columns)})
 
 
-TABLES = {"directed": full_tables, "undirected": lambda: noisy_chain(14, 250, noise=0.3)}
+def three_way(seed=0, rows=300):
+    """Coins, of which every third is the exclusive or of two others, nine times in ten."""
+    rng = np.random.default_rng(seed)
+    columns = rng.integers(0, 2, (12, rows))
+    columns[2::3] = columns[::3] ^ columns[1::3] ^ (rng.random((4, rows)) < 0.1)
+    return load({f"v{i}": values for i, values in enumerate(columns)})
+
+
+TABLES = {
+    "directed": full_tables,
+    "undirected": lambda: noisy_chain(14, 250, noise=0.3),
+    "three-way": three_way,
+}
 
 
 def same(one: Learned, two: Learned) -> None:

@@ -17,7 +17,7 @@ from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, 
 from tests.independence.agreement import OPTIONS
 from tests.reference import local as twin
 from tests.reference.score import bayesian_test
-from tests.reference.tables import Table, categorical_tables, random_table
+from tests.reference.tables import Codes, categorical_tables, random_table
 
 SYMMETRY = st.sampled_from(["or", "and"])
 TIES = st.sampled_from(["independent", "independent", "dependent"])
@@ -42,7 +42,7 @@ def assert_same(learned: Learned, expected: twin.Choice, symmetry: str) -> None:
     options=OPTIONS,
 )
 def test_same_choice_as_the_twin(
-    rival: str, table: Table, symmetry: str, ties: str, options: dict[str, Any]
+    rival: str, table: Codes, symmetry: str, ties: str, options: dict[str, Any]
 ) -> None:
     fast, slow = RIVALS[rival]
     data = data_of(*table)
@@ -61,7 +61,7 @@ def test_same_choice_as_the_twin(
     options=OPTIONS,
 )
 def test_same_choice_where_all_variables_are_binary(
-    rival: str, table: Table, symmetry: str, ties: str, options: dict[str, Any]
+    rival: str, table: Codes, symmetry: str, ties: str, options: dict[str, Any]
 ) -> None:
     fast, slow = RIVALS[rival]
     expected = slow(bayesian_test(*table, **options), len(table[1]), ties=ties)
@@ -72,7 +72,7 @@ def test_same_choice_where_all_variables_are_binary(
 @pytest.mark.parametrize("rival", RIVALS)
 @settings(max_examples=8)
 @given(table=categorical_tables(max_columns=4, max_levels=3, missing=True, max_rows=60))
-def test_same_choice_where_the_rows_are_in_several_places(rival: str, table: Table) -> None:
+def test_same_choice_where_the_rows_are_in_several_places(rival: str, table: Codes) -> None:
     fast, slow = RIVALS[rival]
     data = data_of(*table)
     learned = fast(data, symmetry="or", engine=PartitionedEngine(data, 3))
@@ -81,7 +81,7 @@ def test_same_choice_where_the_rows_are_in_several_places(rival: str, table: Tab
 
 @settings(max_examples=25)
 @given(table=categorical_tables(max_columns=7, max_levels=3), most=st.integers(0, 4))
-def test_conditioning_sets_may_be_capped(table: Table, most: int) -> None:
+def test_conditioning_sets_may_be_capped(table: Codes, most: int) -> None:
     expected = twin.hhc_mn(bayesian_test(*table), len(table[1]), most)
     learned = hhc_mn(data_of(*table), max_condition=most)
     assert_same(learned, expected, "and")
@@ -131,7 +131,7 @@ def test_degenerate_tables(rival: str, codes: np.ndarray) -> None:
     symmetry=SYMMETRY,
 )
 def test_mutual_information_chooses_as_the_twin(
-    table: Table, factor: float, k: int | None, symmetry: str
+    table: Codes, factor: float, k: int | None, symmetry: str
 ) -> None:
     data = data_of(*table)
     expected = twin.mutual_information(table[0], factor, k)

@@ -1,5 +1,7 @@
 """Random small models, for tests that compare with enumeration."""
 
+from itertools import combinations
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -7,7 +9,7 @@ from ibmap.graph import Graph
 from ibmap.model import MarkovNetwork
 
 
-def random_network(seed: int, largest: int = 5, fewest: int = 1) -> MarkovNetwork:
+def random_network(seed: int, largest: int = 5, fewest: int = 1, interactions: bool = True) -> MarkovNetwork:
     """Return a network of up to so many variables, with ``fewest`` to three levels each."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, largest + 1))
@@ -17,7 +19,16 @@ def random_network(seed: int, largest: int = 5, fewest: int = 1) -> MarkovNetwor
     labels = [tuple(f"l{k}" for k in range(r)) for r in levels.tolist()]
     fields = [rng.normal(size=r) for r in levels.tolist()]
     factors = [rng.normal(size=levels[pair]) for pair in graph.pairs]
-    return MarkovNetwork(graph, tuple(labels), tuple(fields), tuple(factors))
+    cliques = [
+        c
+        for k in (3, 4)
+        for c in combinations(range(n), k)
+        if graph.adjacency[np.ix_(c, c)].sum() == k * (k - 1)
+    ]
+    scopes = [c for c in cliques if interactions and rng.random() < 0.7]
+    tables = tuple(rng.normal(size=levels[list(c)]) for c in scopes)
+    more = {"interactions": tuple(tuple(graph.names[v] for v in c) for c in scopes), "tables": tables}
+    return MarkovNetwork(graph, tuple(labels), tuple(fields), tuple(factors), **more)
 
 
 seeds = st.integers(0, 10_000)

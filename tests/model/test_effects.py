@@ -1,6 +1,8 @@
 """Strength and sign of edges: against simple tables, against the truth, and wherever edges are shown."""
 
 import json
+import subprocess
+import sys
 from decimal import Decimal, getcontext
 from pathlib import Path
 
@@ -8,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ibmap.data import CategoricalData, load
+from ibmap.criteria.coding import contrasts
+from ibmap.data import Table, load
 from ibmap.engines import as_engine
 from ibmap.exchange import as_network
 from ibmap.graph import Graph
@@ -20,19 +23,19 @@ from ibmap.model.effect_size import (
     slopes,
     with_margins,
 )
-from ibmap.model.effects import edge_effects, unknown_effects
+from ibmap.model.effects import _fitted, edge_effects, unknown_effects
+from ibmap.model.layout import Layout
 from ibmap.plots import plot
 from ibmap.results.explain import explain
 from ibmap.results.result_file import read_result, result_of_learned, result_text
-from ibmap.scores.coding import contrasts
 from ibmap.synthetic import simulate_random
 from tests.engines.partitioned import PartitionedEngine
 
 
-def table_of(counts: np.ndarray) -> CategoricalData:
+def table_of(counts: np.ndarray) -> Table:
     a, b = (np.repeat(axis.ravel(), counts.ravel()) for axis in np.indices(counts.shape))
     levels = tuple(tuple(range(r)) for r in counts.shape)
-    return CategoricalData(np.stack([a, b]), ("a", "b"), levels)
+    return Table(np.stack([a, b]), ("a", "b"), levels)
 
 
 def test_two_variables_have_the_textbook_odds_ratio_and_its_error() -> None:
@@ -122,7 +125,7 @@ def test_slopes_are_those_of_finite_differences_along_contrasts(shape: tuple[int
 def test_hundreds_of_levels_take_no_time() -> None:
     codes = np.random.default_rng(0).integers(200, size=(2, 500))
     levels = (tuple(range(200)),) * 2
-    found = edge_effects(as_engine(CategoricalData(codes, ("a", "b"), levels)), Graph("ab", [("a", "b")]))
+    found = edge_effects(as_engine(Table(codes, ("a", "b"), levels)), Graph("ab", [("a", "b")]))
     assert 0 < found.strength[0] < 1
     assert found.strength_se[0] > 0
 
@@ -168,7 +171,7 @@ def test_sentences() -> None:
 
 
 @pytest.fixture(scope="module")
-def survey() -> CategoricalData:
+def survey() -> Table:
     rng = np.random.default_rng(0)
     smoke = rng.integers(2, size=400)
     sport = np.where(rng.random(400) < 0.2, smoke, 1 - smoke)
@@ -176,7 +179,7 @@ def survey() -> CategoricalData:
     return load({"smoke": smoke, "sport": sport, "tea": tea})
 
 
-def test_results_keep_the_effects(survey: CategoricalData, tmp_path: Path) -> None:
+def test_results_keep_the_effects(survey: Table, tmp_path: Path) -> None:
     learned = evidence_map(survey).with_effects(survey)
     frame = learned.edges_frame
     edges = frame.filter(pl.col("in_graph"))
@@ -198,7 +201,7 @@ def test_results_keep_the_effects(survey: CategoricalData, tmp_path: Path) -> No
     assert read_result(file).learned.effects is None
 
 
-def test_pictures_are_coloured_by_sign_and_drawn_by_strength(survey: CategoricalData) -> None:
+def test_pictures_are_coloured_by_sign_and_drawn_by_strength(survey: Table) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.close("all")
     pyplot.switch_backend("Agg")
@@ -211,7 +214,67 @@ def test_pictures_are_coloured_by_sign_and_drawn_by_strength(survey: Categorical
     pyplot.close("all")
 
 
-def test_an_explanation_has_a_sentence_about_the_effect(survey: CategoricalData) -> None:
+def test_an_explanation_has_a_sentence_about_the_effect(survey: Table) -> None:
     learned = evidence_map(survey)
     assert "times as high with smoke=1" in explain(survey, learned, "sport", "smoke").words()
     assert explain(survey, learned, "tea", "sport").effect == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of memory")
+def test_effects_of_very_many_levels_fit_into_little_memory() -> None:
+    """300 by 300 levels: a matrix of the covariances of all effects would take 64 GB."""
+    code = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+import numpy as np
+from ibmap import Graph
+from ibmap.data.table import Table
+from ibmap.engines import as_engine
+from ibmap.model.effects import edge_effects
+codes = np.arange(602).reshape(2, 301) % 300
+data = Table(codes, ("a", "b"), (tuple(range(300)),) * 2)
+print(edge_effects(as_engine(data), Graph("ab", [("a", "b")])).in_short(0))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stdout.startswith("V "), ran.stderr
+
+
+def test_standard_errors_are_those_of_both_ends() -> None:
+    """They are the mean of two different ones, so that the order of the columns does not matter."""
+    rng = np.random.default_rng(0)
+    a, c = rng.integers(2, size=(2, 150))
+    b = (rng.random(150) < np.where(a & c, 0.9, np.where(a | c, 0.5, 0.1))).astype(int)
+    columns, edges = {"a": a, "b": b, "c": c}, [("a", "b"), ("b", "c")]
+    found = {}
+    for names in ("abc", "bca", "cba"):
+        data = load({name: columns[name] for name in names})
+        effects = edge_effects(as_engine(data), Graph(data.names, edges))
+        named = [frozenset(edge) for edge in Graph(data.names, edges).edges]
+        both = zip(effects.log_odds_ratio_se, effects.strength_se, strict=True)
+        found[names] = dict(zip(named, both, strict=True))
+    for names in ("bca", "cba"):
+        for edge, errors in found["abc"].items():
+            assert found[names][edge] == pytest.approx(errors, rel=1e-6)
+    data = load(columns)
+    _, _, errors = _fitted(as_engine(data), Layout(Graph(data.names, edges), data.cardinalities))
+    two = np.full((2, 1, 1), 2.0)
+    first, second = (errors._of_ends(np.arange(2), side, two) for side in (0, 1))
+    assert (np.abs(first / second - 1) > 0.05).all()
+    assert errors.of_slopes(np.arange(2), two) == pytest.approx((first + second) / 2)
+
+
+@pytest.mark.parametrize("falls", [False, True])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_ordered_levels_beside_two_are_said_to_be_higher_or_lower(falls: bool, swapped: bool) -> None:
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, 400)
+    mood = np.clip(rng.integers(0, 3, 400) + (1 - 2 * falls) * sex, 0, 2)
+    codes = np.array([mood, sex] if swapped else [sex, mood])
+    names, levels = ("sex", "mood"), (("man", "woman"), ("low", "mid", "high"))
+    names, levels = (names[::-1], levels[::-1]) if swapped else (names, levels)
+    data = Table(codes, names, levels, ordinal=["mood"])
+    found = edge_effects(as_engine(data), Graph.complete(names))
+    how = "lower" if falls else "higher"
+    said = found.in_words(0, names, levels)
+    assert said.startswith(f"mood is {how} with sex=woman than with sex=man, everything else equal: ")
+    assert found.sign.tolist() == [-1.0 if falls else 1.0]

@@ -21,7 +21,7 @@ from tests.reference import enumeration
 @given(seeds)
 def test_marginals_and_log_partition_are_those_of_enumeration(seed: int) -> None:
     network = random_network(seed)
-    parts = network.graph.pairs.tolist(), network.fields, network.factors
+    parts = network.layout.scopes, network.fields, (*network.factors, *network.tables)
     assert network.log_partition == pytest.approx(enumeration.log_partition(*parts))
     for v, (name, labels) in enumerate(zip(network.names, network.levels, strict=True)):
         found = list(network.marginals()[name].values())
@@ -36,7 +36,7 @@ def test_answers_given_evidence_are_those_of_enumeration(seed: int) -> None:
     rng = np.random.default_rng(seed)
     known = {v: int(rng.integers(len(network.levels[v]))) for v in range(1, len(network.names), 2)}
     answer = network.query("v0", {network.names[v]: network.levels[v][k] for v, k in known.items()})
-    parts = network.graph.pairs.tolist(), network.fields, network.factors
+    parts = network.layout.scopes, network.fields, (*network.factors, *network.tables)
     assert list(answer.values()) == pytest.approx(enumeration.marginal(*parts, 0, known))
     assert (answer.method, answer.errors) == ("exact", None)
 

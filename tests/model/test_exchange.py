@@ -65,6 +65,25 @@ def test_files_keep_bins_and_provenance(tmp_path: Path) -> None:
     assert read_model(tmp_path / "model.uai").names == ("x0", "x1")
 
 
+def test_labels_of_any_type_come_back_or_become_text() -> None:
+    labels = (None, True, 2, 0.5, "two", (1, 2))
+    network = MarkovNetwork(Graph("a"), (labels,), (np.zeros(6),), ())
+    (back,) = model_of(model_text(network)).levels
+    assert back == (None, True, 2, 0.5, "two", "(1, 2)")
+    assert [type(label) for label in back[:5]] == [type(label) for label in labels[:5]]
+
+
+def test_parameters_cannot_be_changed() -> None:
+    network = random_network(5)
+    given = [np.zeros(2), np.zeros(2)]
+    one = MarkovNetwork(Graph("ab", [("a", "b")]), ((0, 1),) * 2, given, (np.zeros((2, 2)),))  # type: ignore[arg-type]
+    given[0][0] = 7.0
+    assert one.fields[0][0] == 0.0
+    for table in (*network.fields, *network.factors, *network.tables, *one.fields):
+        with pytest.raises(ValueError, match="read-only"):
+            table[...] = 1.0
+
+
 def test_impossible_cells_survive_a_file() -> None:
     table = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
     network = MarkovNetwork(Graph("ab", [("a", "b")]), ((0, 1),) * 2, (np.zeros(2),) * 2, (table,))
@@ -124,7 +143,12 @@ def test_no_text_breaks_the_reader_of_uai(text: str) -> None:
         ("MARKOV 2 2 2 1 2 0 1 4 1 1 1 -1", "no weights"),
         ("MARKOV 2 2 2 1 2 0 1 4 1 1 1 x", "no number"),
         ("MARKOV 2 2 2 1 2 0 0 4 1 1 1 1", "twice"),
-        ("MARKOV 3 2 2 2 1 3 0 1 2 8 1 2 3 4 5 6 7 8", "3 variables"),
+        ("MARKOV 1 999999999 0", "more levels than it has words"),
+        ("MARKOV 2 9 9 1 2 0 1 4 1 1 1 1", "more levels than it has words"),
+        ("MARKOV 999999999 2", "ends too early"),
+        ("MARKOV 1 2 999999999", "ends too early"),
+        ("MARKOV 1 2 1 999999999 0", "ends too early"),
+        ("MARKOV 1 2 1 1 0 999999999 1 1", "ends too early"),
     ],
 )
 def test_uai_files_that_make_no_sense(text: str, words: str) -> None:

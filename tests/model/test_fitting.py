@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from ibmap.data import CategoricalData, load
-from ibmap.data.numbers import load_numbers
+from ibmap.data import Table, load
 from ibmap.engines import as_engine
 from ibmap.errors import DataWarning, RequestError
 from ibmap.graph import Graph
+from ibmap.learners import dag_hc
 from ibmap.model import MarkovNetwork
 from ibmap.model.blanket_counts import blanket_counts
 from ibmap.model.pseudo_likelihood import VAGUE, pseudo_likelihood
@@ -22,14 +22,14 @@ from tests.reference import enumeration
 BOTH = ["maximum-likelihood", "pseudo-likelihood"]
 
 
-def rows_of(network: MarkovNetwork, n_rows: int, seed: int) -> CategoricalData:
+def rows_of(network: MarkovNetwork, n_rows: int, seed: int) -> Table:
     return network.sample(n_rows, random_state=seed)
 
 
 @settings(deadline=None, max_examples=40)
 @given(seeds)
 def test_the_pseudo_likelihood_is_that_of_its_slow_twin(seed: int) -> None:
-    network = random_network(seed)
+    network = random_network(seed, interactions=False)
     data = rows_of(network, 20, seed)
     goal = pseudo_likelihood(blanket_counts(as_engine(data), network.layout), 2.0)
     slow = enumeration.log_pseudo_likelihood(
@@ -96,7 +96,7 @@ def test_auto_takes_the_likelihood_where_it_is_cheap_and_rows_are_complete() -> 
     assert MarkovNetwork.fit(Graph.complete(names), data).fitted_by.method == BOTH[1]
     codes = data.codes.copy()
     codes[3, 7] = -1
-    holes = CategoricalData(codes, data.names, data.levels)
+    holes = Table(codes, data.names, data.levels)
     assert MarkovNetwork.fit(Graph(names, edges), holes).fitted_by.method == BOTH[1]
     with pytest.raises(RequestError, match="complete rows"):
         MarkovNetwork.fit(Graph(names, edges), holes, method=BOTH[0])
@@ -109,7 +109,7 @@ def test_partitions_of_the_rows_and_order_of_the_columns_change_nothing(method: 
     network = MarkovNetwork.fit(world.graph, data, method=method)
     parts = MarkovNetwork.fit(world.graph, PartitionedEngine(data, 3), method=method)
     assert parts.theta == pytest.approx(network.theta, abs=1e-9)
-    turned = CategoricalData(data.codes[::-1], data.names[::-1], data.levels[::-1])
+    turned = Table(data.codes[::-1], data.names[::-1], data.levels[::-1])
     other = MarkovNetwork.fit(world.graph, turned, method=method)
     for (x, y), table in zip(network.graph.edges, network.factors, strict=True):
         k = other.graph.edges.index((y, x))
@@ -118,12 +118,35 @@ def test_partitions_of_the_rows_and_order_of_the_columns_change_nothing(method: 
 
 @pytest.mark.parametrize("method", BOTH)
 def test_what_was_never_seen_and_constants_have_finite_parameters(method: str) -> None:
-    data = CategoricalData(
+    data = Table(
         np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0]]), ("a", "b", "c"), ((0, 1, 2), (0, 1), ("x",))
     )
     network = MarkovNetwork.fit(Graph("abc", [("a", "b"), ("b", "c")]), data, method=method)
     assert np.isfinite(network.theta).all()
     assert network.query("c")["x"] == 1.0
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_the_order_of_columns_and_unseen_levels_change_no_parameter(method: str) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (3, 60))
+    codes[1] = np.where(rng.random(60) < 0.8, codes[0], codes[1])
+    levels = ((0, 1), (0, 1, 2, 3), (0, 1, 2))
+    there = MarkovNetwork.fit(
+        Graph("abc", [("a", "b"), ("b", "c")]), Table(codes, tuple("abc"), levels), method=method
+    )
+    back = MarkovNetwork.fit(
+        Graph("cba", [("a", "b"), ("b", "c")]),
+        Table(codes[::-1].copy(), tuple("cba"), levels[::-1]),
+        method=method,
+    )
+    for name in "abc":
+        assert back.query(name) == pytest.approx(there.query(name), abs=1e-5)
+        assert len(there.query(name)) == len(levels["abc".index(name)])
+
+
+def test_a_model_that_nobody_has_fitted_does_not_say_so() -> None:
+    assert "fitted" not in repr(random_network(1))
 
 
 def test_without_pseudo_rows_what_was_never_seen_is_impossible() -> None:
@@ -145,7 +168,8 @@ def test_a_fit_that_has_not_converged_says_what_to_do(method: str, words: str) -
         ({"method": "em"}, "'auto'"),
         ({"effect_variance": 0}, "positive"),
         ({"pseudo_rows": -1}, "positive"),
-        ({"max_iter": 0}, "positive"),
+        ({"max_iter": 0}, "max_iter must be 1 or more"),
+        ({"max_iter": 0.5}, "max_iter must be 1 or more"),
     ],
 )
 def test_requests_that_make_no_sense(options: dict[str, object], words: str) -> None:
@@ -171,5 +195,37 @@ def test_more_variables_than_rows() -> None:
 def test_tables_of_any_kind_and_numbers() -> None:
     network = MarkovNetwork.fit(Graph("ab", [("a", "b")]), {"a": ["x", "y", None], "b": [0, 1, 1]})
     assert network.fitted_by.method == BOTH[1]
-    with pytest.raises(RequestError, match="these variables are numbers"):
-        MarkovNetwork.fit(Graph("ab"), load_numbers({"a": [0.5, 1.5], "b": [1.0, 2.0]}))
+    numbers = MarkovNetwork.fit(Graph("ab"), load({"a": [0.5, 1.5], "b": [1.0, 2.0]}, continuous="all"))
+    assert numbers.fitted_by.method == BOTH[0]
+
+
+@pytest.mark.parametrize("is_directed", [False, True])
+@pytest.mark.parametrize("has_gaps", [False, True])
+@pytest.mark.parametrize("interactions", [None, []])
+@pytest.mark.parametrize("method", ["auto", *BOTH, "conditional-tables"])
+def test_what_finds_the_parameters(
+    is_directed: bool, has_gaps: bool, interactions: list[object] | None, method: str
+) -> None:
+    """Tables of the directed graph, where it was learned and nothing else is told; else the likelihood."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (3, 200))
+    codes[2] = codes[0] & codes[1]
+    if has_gaps:
+        codes[0, :20] = -1
+    data = Table(codes, tuple("abc"), ((0, 1),) * 3)
+    learned = dag_hc(data)
+    expected = method
+    if method == "auto":
+        expected = BOTH[has_gaps]
+        if is_directed and interactions is None:
+            expected = "conditional-tables"
+    if (method == BOTH[0] and has_gaps) or (method == "conditional-tables" and not is_directed):
+        with pytest.raises(RequestError, match="complete rows" if method == BOTH[0] else "has none"):
+            MarkovNetwork.fit(learned.graph, data, method=method, interactions=interactions)
+        return
+    source = learned if is_directed else learned.graph
+    found = MarkovNetwork.fit(source, data, method=method, interactions=interactions)
+    assert found.fitted_by is not None
+    assert found.fitted_by.method == expected
+    assert found.fitted_by.n_rows == 200
+    assert repr(found).endswith(f", fitted by {expected})")

@@ -20,11 +20,7 @@ FLAGS = RNG.integers(2, size=200)
 TABLE = {"a": FLAGS, "b": FLAGS ^ (RNG.random(200) < 0.05), "c": RNG.integers(3, size=200)}
 
 
-#: the check takes a mean from codes, as floats where missing values are allowed: what is left is continuous
-CLASH = {"check_positive_only_tag_during_fit": "it makes a continuous table of a categorical one"}
-
-
-@parametrize_with_checks([NetworkImputer()], expected_failed_checks=lambda _: CLASH)
+@parametrize_with_checks([NetworkImputer()])
 @pytest.mark.filterwarnings("ignore:too many levels", "ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_finds_nothing_to_object_to(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-from ibmap.data.numbers import NumericData
+from ibmap.data import Table
 from ibmap.engines import as_engine
 from ibmap.graph import Graph
 from ibmap.learners import evidence_map
 from ibmap.model.effects import effects_in, effects_of
 from ibmap.model.partial_correlations import PartialCorrelations
+from tests.number_tables import table_of_numbers
 
 
-def world(seed: int, n_rows: int, n: int = 8) -> tuple[NumericData, Graph, np.ndarray]:
+def world(seed: int, n_rows: int, n: int = 8) -> tuple[Table, Graph, np.ndarray]:
     """Rows of a ring with two chords, the graph, and the true partial correlations of its edges."""
     rng = np.random.default_rng(seed)
     pairs = sorted({(i, (i + 1) % n) if i + 1 < n else (0, i) for i in range(n)} | {(0, 4), (2, 6)})
@@ -21,7 +22,7 @@ def world(seed: int, n_rows: int, n: int = 8) -> tuple[NumericData, Graph, np.nd
     rows = rng.multivariate_normal(np.zeros(n), np.linalg.inv(precision), n_rows) * rng.uniform(1, 100, n)
     names = tuple(f"x{i}" for i in range(n))
     truth = np.array([-precision[i, j] for i, j in pairs])
-    return NumericData(rows.T, names), Graph.from_pairs(np.array(pairs), names), truth
+    return table_of_numbers(rows.T, names), Graph.from_pairs(np.array(pairs), names), truth
 
 
 def test_with_all_edges_they_are_those_of_the_inverse() -> None:
@@ -32,6 +33,8 @@ def test_with_all_edges_they_are_those_of_the_inverse() -> None:
     scale = np.sqrt(np.diagonal(inverse))
     expected = (-inverse / np.outer(scale, scale))[pairs[:, 0], pairs[:, 1]]
     assert found.strength == pytest.approx(expected, abs=1e-6)
+    errors = (1 - expected**2) / np.sqrt(300 - 1 - 6)  # given six others
+    assert found.partial_correlation_se == pytest.approx(errors, abs=1e-6)
     assert found.correlation == pytest.approx(np.corrcoef(data.values)[pairs[:, 0], pairs[:, 1]], abs=1e-9)
 
 
@@ -66,13 +69,13 @@ def test_words_and_numbers() -> None:
 def test_copies_sums_constants_and_hardly_any_rows() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 100))
-    data = NumericData(np.stack([a, -3 * a, b, a + b, np.full(100, 7.0)]), tuple("abcde"))
+    data = table_of_numbers(np.stack([a, -3 * a, b, a + b, np.full(100, 7.0)]), tuple("abcde"))
     graph = Graph("abcde", [("a", "b"), ("c", "d"), ("a", "e")])
     found = effects_in(as_engine(data), graph)
     assert found.strength[0] == pytest.approx(-1.0, abs=1e-6)
     assert found.strength[1] == 0.0  # the constant
     assert np.isfinite(found.partial_correlation_se).all()
-    few = NumericData(rng.normal(size=(4, 3)), tuple("abcd"))
+    few = table_of_numbers(rng.normal(size=(4, 3)), tuple("abcd"))
     full = Graph("abcd", [(x, y) for x in "abcd" for y in "abcd" if x < y])
     assert np.isnan(effects_in(as_engine(few), full).strength).all()
     assert effects_in(as_engine(few), Graph("abcd")).strength.shape == (0,)

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from ibmap.data import CategoricalData, load
+from ibmap.data import Table, load
 from ibmap.errors import DataError, RequestError, UnknownVariableError
 from ibmap.graph import Graph
 from ibmap.model import MarkovNetwork
+from ibmap.model.likelihood import row_scores
 from tests.model.models import random_network, seeds
 from tests.reference import enumeration
 
 
 def parts(network: MarkovNetwork) -> tuple[object, object, object]:
-    return network.graph.pairs.tolist(), network.fields, network.factors
+    return network.layout.scopes, network.fields, (*network.factors, *network.tables)
 
 
 def dense(n: int = 24, scale: float = 0.15) -> MarkovNetwork:
@@ -43,7 +44,7 @@ def test_samples_repeat_with_their_seed_and_know_all_levels() -> None:
     one, other = (network.sample(50, random_state=7) for _ in range(2))
     assert (one.codes == other.codes).all()
     assert one.levels == network.levels
-    with pytest.raises(RequestError, match="n_rows must be at least 1"):
+    with pytest.raises(RequestError, match="n_rows must be 1 or more"):
         network.sample(0)
 
 
@@ -95,7 +96,7 @@ def test_likelihoods_are_those_of_enumeration_also_of_incomplete_rows(seed: int)
     rng = np.random.default_rng(seed)
     codes = network.sample(8, random_state=seed).codes.copy()
     codes[rng.random(codes.shape) < 0.3] = -1
-    data = CategoricalData(codes, network.names, network.levels)
+    data = Table(codes, network.names, network.levels)
     weights = enumeration.weights(*parts(network))
     for row, found in zip(codes.T.tolist(), network.log_likelihood(data).tolist(), strict=True):
         fits = [
@@ -111,7 +112,7 @@ def test_missing_cells_get_the_most_probable_level(seed: int) -> None:
     rng = np.random.default_rng(seed)
     codes = network.sample(10, random_state=seed).codes.copy()
     codes[rng.random(codes.shape) < 0.5] = -1
-    data = CategoricalData(codes, network.names, network.levels)
+    data = Table(codes, network.names, network.levels)
     filled = network.impute(data).codes
     assert (filled[codes >= 0] == codes[codes >= 0]).all()
     for v, row in np.argwhere(codes < 0).tolist():
@@ -125,7 +126,7 @@ def test_gaps_of_a_network_that_is_too_large_are_filled() -> None:
     rows = network.sample(4, random_state=0).codes.copy()
     rows[:2, 0] = -1
     rows[:, 1] = -1
-    filled = network.impute(CategoricalData(rows, network.names, network.levels))
+    filled = network.impute(Table(rows, network.names, network.levels))
     assert not filled.has_missing
 
 
@@ -195,3 +196,65 @@ def test_all_values_of_a_column_may_be_missing(survey: MarkovNetwork) -> None:
 def test_parameters_that_do_not_fit_are_refused(fields: list[object], factors: list[object]) -> None:
     with pytest.raises(RequestError):
         MarkovNetwork(Graph("ab", [("a", "b")]), ((0, 1), (0, 1)), tuple(fields), tuple(factors))
+
+
+def impossible() -> MarkovNetwork:
+    """a and b are never 0 and 1 together; c is alone."""
+    never = np.array([[0.0, -np.inf], [0.0, 0.0]])
+    return MarkovNetwork(Graph("abc", [("a", "b")]), ((0, 1),) * 3, (np.zeros(2),) * 3, (never,))
+
+
+def test_no_answer_follows_from_what_is_impossible() -> None:
+    network = impossible()
+    assert network.query("a", {"b": 1})[1] == 1.0
+    with pytest.raises(RequestError, match="probability zero"):
+        network.query("c", {"a": 0, "b": 1})
+    row = {"a": [0, 1], "b": [1, 1], "c": [0, None]}
+    for call in (lambda: network.predict("c", row), lambda: network.predict_probabilities("c", row)):
+        with pytest.raises(DataError, match="row 0 has probability zero"):
+            call()
+    with pytest.raises(DataError, match="row 0 has probability zero"):
+        network.impute(row)
+    assert network.log_likelihood(row)[0] == network.log_pseudo_likelihood(row)[0] == -np.inf
+    assert row_scores(network, row).columns["oddest_variable"][0] in ("a", "b")
+    assert network.predict("c", {"a": [1], "b": [1], "c": [0]}) == [0]
+
+
+def test_what_is_impossible_is_found_in_parts_of_a_large_model() -> None:
+    """The model is too large for exact inference; what is given leaves two parts, one of them impossible."""
+    whole = dense()
+    names = (*whole.names, "p", "q", "r")
+    never = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    pairs = [*whole.graph.edges, ("p", "q"), ("q", "r")]
+    network = MarkovNetwork(
+        Graph(names, pairs),
+        ((0, 1),) * len(names),
+        (*whole.fields, *(np.zeros(2),) * 3),
+        (*whole.factors, never, never),
+    )
+    known = {f"x{i}": i % 2 for i in range(8, 24)}
+    wanted = whole.query("x0", known)
+    assert dict(network.query("x0", {**known, "p": 1, "r": 1})) == pytest.approx(dict(wanted))
+    for more in ({"p": 0, "r": 1}, {"p": 0, "q": 1}):
+        with pytest.raises(RequestError, match="probability zero"):
+            network.query("x0", {**known, **more})
+    with pytest.raises(RequestError, match="too large to tell"):
+        network.query("p", {"r": 1})
+
+
+def test_a_model_in_which_nothing_is_possible_has_no_probabilities() -> None:
+    never = np.array([[-np.inf, 0.0], [-np.inf, -np.inf]])
+    graph, fields = Graph("abc", [("a", "b"), ("b", "c")]), (np.zeros(2),) * 3
+    network = MarkovNetwork(graph, ((0, 1),) * 3, fields, (never, never))
+    table = {"a": [0], "b": [1], "c": [0]}
+    for call in (
+        network.marginals,
+        lambda: network.sample(3),
+        lambda: network.log_likelihood(table),
+        lambda: row_scores(network, table),
+    ):
+        with pytest.raises(RequestError, match="no configuration is possible"):
+            call()
+    with pytest.raises(RequestError, match="probability zero"):
+        network.query("a")
+    assert network.log_pseudo_likelihood(table)[0] == -np.inf

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from ibmap.data import CategoricalData
+from ibmap.criteria.ib import ib_score as local_score
+from ibmap.data import Table
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
 from ibmap.independence import BayesianTest
 from ibmap.paper import all_structures
 from ibmap.paper.fits import RANDOM, random_world
-from ibmap.scores.ib import ib_score as local_score
 from ibmap.search import Climb
 from tests.reference.score import ib_score
 
@@ -44,7 +44,7 @@ def test_fast_scores_are_those_of_the_search():
 
 def test_three_levels_too():
     rng = np.random.default_rng(2)
-    table = CategoricalData(rng.integers(3, size=(4, 60)), tuple("abcd"), ((0, 1, 2),) * 4)
+    table = Table(rng.integers(3, size=(4, 60)), tuple("abcd"), ((0, 1, 2),) * 4)
     scores = all_structures.score_all(table)
     test = BayesianTest().bind(MemoryEngine(table))
     pairs = [(x, y) for x in range(4) for y in range(x + 1, 4)]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.errors import DataError, IbmapError
 from ibmap.learners import ibmap_hc
 from ibmap.paper import datasets
@@ -90,7 +90,7 @@ def known(monkeypatch):
     """Make the weather one of the tables."""
     kept = weather().drop(columns="Row-Id")
     digest = datasets.content_digest({c: kept[c].tolist() for c in kept})
-    table = datasets.Table(4, 38, digest, 77, drop=("row_id",), categories=("station",))
+    table = datasets.PaperTable(4, 38, digest, 77, drop=("row_id",), categories=("station",))
     monkeypatch.setitem(datasets.TABLES, "weather", table)
 
 
@@ -277,7 +277,7 @@ def rows_of(data):
 
 def test_split_shuffles_and_loses_nothing():
     codes = np.stack([np.arange(101), np.arange(101) % 2])
-    data = CategoricalData(codes, ("id", "odd"), (tuple(range(101)), (0, 1)), {"id": (0.0, 1.0)})
+    data = Table(codes, ("id", "odd"), (tuple(range(101)), (0, 1)), {"id": (0.0, 1.0)})
     train, test = datasets.split(data, random_state=0)
     assert (train.n_rows, test.n_rows) == (76, 25)
     assert train.levels == test.levels == data.levels
@@ -291,7 +291,7 @@ def test_split_shuffles_and_loses_nothing():
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -1, 0.01, float("nan"), float("inf")])
 def test_split_refuses_an_empty_part(fraction):
-    data = CategoricalData(np.zeros((1, 10), int), ("a",), ((0,),))
+    data = Table(np.zeros((1, 10), int), ("a",), ((0,),))
     with pytest.raises(IbmapError, match="leaves one of the two parts empty"):
         datasets.split(data, fraction)
 

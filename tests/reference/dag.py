@@ -70,9 +70,13 @@ def climb(
     max_parents: int,
     tabu: int,
     tolerance: float,
-    shakes: int = 0,
+    shakes: int,
+    lead: Callable[[Dag, Dag], float],
 ) -> tuple[Dag, list[tuple[int, int, bool]], float]:
-    """The best structure, the arcs (parent, child) that came and went on the way to it, and its gain."""
+    """The best structure, the arcs (parent, child) that came and went on the way to it, and their gains.
+
+    ``lead`` tells how far one structure is ahead of another.
+    """
 
     def may_be(after: Dag, new: Dag) -> bool:
         return not (
@@ -86,7 +90,7 @@ def climb(
         lost = sum(evidence(x, y, parents_of(dag, x)) for y, x in gone)
         return sum(evidence(x, y, parents_of(dag, x)) for y, x in new) - lost
 
-    found = _search(n, start, [], 0.0, None, may_be, gain_of, tabu, tolerance)
+    found = _search(n, start, [], 0.0, None, may_be, gain_of, lead, tabu, tolerance)
     for _ in range(shakes):
         before = found
         for v in range(n):
@@ -103,7 +107,7 @@ def climb(
                 history += [(*arc, False) for arc in gone] + [(*arc, True) for arc in new]
                 dag = (dag - gone) | new
             if len(history) > len(found[1]):
-                found = _search(n, dag, history, gained, found, may_be, gain_of, tabu, tolerance)
+                found = _search(n, dag, history, gained, found, may_be, gain_of, lead, tabu, tolerance)
         if found == before:
             break
     return found
@@ -120,12 +124,13 @@ def _search(
     best: Found | None,
     may_be: Callable[[Dag, Dag], bool],
     gain_of: Callable[[Dag, Dag, Dag], float],
+    lead: Callable[[Dag, Dag], float],
     tabu: int,
     tolerance: float,
 ) -> Found:
     """Moves from one structure on, until the optimum was not surpassed for a while."""
     best = (dag, [*history], gained) if best is None else best
-    seen, optimum, in_vain = {dag}, gained, 0
+    seen, optimum, in_vain = {dag}, dag, 0
     while in_vain <= tabu:
         found = best_move(n, dag, seen, may_be, gain_of, tolerance)
         if found is None:
@@ -138,9 +143,9 @@ def _search(
         gained += gain
         history += [(*arc, False) for arc in gone] + [(*arc, True) for arc in new]
         in_vain += 1
-        if gained > optimum + tolerance:
-            optimum, in_vain = gained, 0
-        if gained > best[2] + tolerance:
+        if lead(dag, optimum) > tolerance:
+            optimum, in_vain = dag, 0
+        if lead(dag, best[0]) > tolerance:
             best = dag, [*history], gained
         elif dag == best[0]:
             break

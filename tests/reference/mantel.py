@@ -26,5 +26,6 @@ def mantel(
             a, b = a - a.mean(axis=0), b - b.mean(axis=0)
             total += (a.T @ b).ravel()
             spread += np.kron(a.T @ a, b.T @ b) / (len(rows) - 1)
-    rank = int(np.linalg.matrix_rank(spread, tol=1e-8, hermitian=True)) if size else 0
-    return float(total @ np.linalg.pinv(spread, rcond=1e-9, hermitian=True) @ total) if size else 0.0, rank
+    values, directions = np.linalg.eigh(spread)
+    varies = values > 1e-8  # the rest is rounding
+    return float(((directions.T @ total)[varies] ** 2 / values[varies]).sum()), int(varies.sum())

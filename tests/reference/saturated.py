@@ -26,7 +26,7 @@ def complete(codes: Codes, variables: Sequence[int]) -> list[int]:
 
 
 def log_prior_odds(n: int, expected_neighbours: float) -> float:
-    share = min(expected_neighbours / n, 0.5)
+    share = min(expected_neighbours / max(n - 1, 1), 0.5)
     return log(share / (1 - share))
 
 

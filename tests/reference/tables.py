@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-Table = tuple[NDArray[np.int64], list[int]]
+Codes = tuple[NDArray[np.int64], list[int]]
 """codes of shape (n_columns, n_rows), and the cardinality of each column"""
 
 Question = tuple[int, int, tuple[int, ...]]
@@ -21,7 +21,7 @@ def categorical_tables(
     max_columns: int = 6,
     max_levels: int = 12,
     missing: bool = False,
-) -> st.SearchStrategy[Table]:
+) -> st.SearchStrategy[Codes]:
     """Tables within these bounds; with `missing`, up to a third of the cells are -1."""
     return st.builds(
         random_table,
@@ -42,7 +42,7 @@ def questions(draw: st.DrawFn, n_columns: int, max_given: int | None = None) -> 
     return order[0], order[1], tuple(order[2 : 2 + size])
 
 
-def random_table(n_rows: int, n_columns: int, max_levels: int, missing_rate: float, seed: int) -> Table:
+def random_table(n_rows: int, n_columns: int, max_levels: int, missing_rate: float, seed: int) -> Codes:
     """One table; the same arguments always give the same one."""
     rng = np.random.default_rng(seed)
     columns: list[NDArray[np.int64]] = []

@@ -1,6 +1,6 @@
 """Synthetic worlds on a blackboard: all states of a small network, and the sampler as a plain loop."""
 
-from math import exp
+from math import cos, exp, log, pi, sqrt
 
 import numpy as np
 
@@ -52,3 +52,26 @@ def slow_binary_chain(model, seed, row, sweeps):
             p = 1 / (1 + exp(-log_odds))
             x[i] = int((next(draws) >> 11) * 2.0**-53 < p)
     return x
+
+
+def slow_cells(sizes, fields, scopes, tables, row, absent, seed, place, sweeps):
+    """Return one row with its absent cells drawn again and again: levels and numbers (size 0) alike."""
+    draws, row = uniforms(seed, place), list(row)
+    for _ in range(sweeps):
+        for i in np.flatnonzero(absent).tolist():
+            logs = np.array(fields[i][: max(sizes[i], 1)], float)
+            for scope, table in zip(scopes, tables, strict=True):
+                if i in scope:
+                    others = [u for u in scope if u != i]
+                    cell = tuple(int(row[u]) if sizes[u] else 0 for u in others)
+                    times = np.prod([1.0 if sizes[u] else row[u] for u in others])
+                    logs = logs + times * np.moveaxis(table, scope.index(i), -1)[cell]
+            if sizes[i] == 0:
+                precision = fields[i][1]
+                size = sqrt(-2 * log(1 - next(draws)))
+                row[i] = logs[0] / precision + size * cos(2 * pi * next(draws)) / sqrt(precision)
+                continue
+            weights = np.exp(logs - logs.max())
+            mark = next(draws) * weights.sum()
+            row[i] = sum(weights[: level + 1].sum() <= mark for level in range(sizes[i] - 1))
+    return row

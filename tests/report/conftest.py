@@ -6,8 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from ibmap.data import CategoricalData
-from ibmap.data.numbers import load_numbers
+from ibmap.data import Table, load
 from ibmap.graph import Graph
 from ibmap.learners import ibmap_hc
 from ibmap.report import write_report
@@ -48,7 +47,7 @@ def numbers():
     """Three columns of numbers in a row: the first two rise together, the third falls."""
     rng = np.random.default_rng(0)
     a, b, c = rng.normal(size=(3, 300))
-    data = load_numbers({"a": a, "b": a + b, "c": c - a - b})
+    data = load({"a": a, "b": a + b, "c": c - a - b}, continuous="all")
     return result_for(ibmap_hc(data, "gaussian").with_effects(data), data)
 
 
@@ -57,14 +56,14 @@ def nasty():
     """A chain whose names, and levels, mean trouble."""
     plain = noisy_chain(len(NASTY), 300, noise=0.2)
     levels = (("<i>no</i>", "</script>"),) * len(NASTY)
-    data = CategoricalData(np.asarray(plain.codes), NASTY, levels)
+    data = Table(np.asarray(plain.codes), NASTY, levels)
     return result_for(ibmap_hc(data), data, {"path": "a <b>folder</b>/tab&le.csv"})
 
 
 def started_from(edges_of, n, rows=60):
     """Return a result whose graph is that of the start, scored but hardly searched."""
     rng = np.random.default_rng(0)
-    data = CategoricalData(
+    data = Table(
         rng.integers(0, 2, (n, rows)).astype(np.int8), tuple(f"v{i}" for i in range(n)), ((0, 1),) * n
     )
     graph = edges_of(data.names)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ibmap import CategoricalData
+from ibmap import Table
 from ibmap._text import probability
 from ibmap.learners import ibmap_hc
 from tests.chains import noisy_chain
@@ -174,7 +174,7 @@ def test_what_the_table_lists_is_saved_as_csv(show, nasty):
 
 @pytest.mark.parametrize("safe", [False, True])
 def test_names_like_formulas_are_saved_as_it_was_asked_for(show, safe):
-    data = CategoricalData(np.tile([0, 1], (3, 50)).astype(np.int8), ("=1+1", "-b", "a=b"), ((0, 1),) * 3)
+    data = Table(np.tile([0, 1], (3, 50)).astype(np.int8), ("=1+1", "-b", "a=b"), ((0, 1),) * 3)
     report = show(result_for(ibmap_hc(data), data), safe_csv=safe)
     with report.page.expect_download() as saved:
         report.page.click("#save")
@@ -237,7 +237,7 @@ def test_find_zooms_to_a_variable_and_its_neighbours(show, large):
 def test_variables_without_edges_are_not_in_the_heat_map(show):
     data = noisy_chain(4, 300, noise=0.2)
     alone = np.random.default_rng(1).integers(0, 2, (3, 300)).astype(np.int8)
-    more = CategoricalData(np.vstack([data.codes, alone]), (*data.names, "p", "q", "r"), ((0, 1),) * 7)
+    more = Table(np.vstack([data.codes, alone]), (*data.names, "p", "q", "r"), ((0, 1),) * 7)
     report = show(result_for(ibmap_hc(more), more))
     assert sorted(report.js("order")) == [0, 1, 2, 3]
     report.js("() => { setView('heat'); pick('variable', 5); }")

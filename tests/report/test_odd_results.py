@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.learners import gsmn, ibmap_hc
 from ibmap.learners.bootstrap import bootstrap
 from ibmap.results.bootstrap import as_support
@@ -53,7 +53,7 @@ def test_a_phone_needs_no_sideways_scrolling(show, request, kind):
 @pytest.mark.parametrize("learn", [gsmn, ibmap_hc])
 def test_a_graph_without_edges(show, learn):
     codes = np.array([[0, 1] * 40, [0, 0, 1, 1] * 20], np.int8)
-    data = CategoricalData(codes, ("a", "b"), ((0, 1),) * 2)
+    data = Table(codes, ("a", "b"), ((0, 1),) * 2)
     report = show(result_for(learn(data), data))
     assert report.page.title().startswith("0 edges among 2 variables")
     assert report.drawn() == 0

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from ibmap import GSMN, IBMAP, BayesianTest, MutualInformation
 from ibmap.data import load
 from ibmap.errors import RequestError, UnknownVariableError
 from ibmap.learners import evidence_map, explain, ibmap_hc
+from ibmap.results.learned import Step
 from ibmap.results.result_file import result_of, result_of_learned, result_text
 from tests.chains import noisy_chain
 
@@ -87,7 +89,7 @@ def test_estimators_explain(chain):
 
 
 def test_required_and_forbidden_edges_say_so(chain):
-    edges = iter([("v4", "v0"), ("v0", "v4")])
+    edges = [("v4", "v0"), ("v0", "v4")]
     net = IBMAP(required=edges, forbidden=[("v0", "v1")]).fit(chain)
     assert (net.learned_.required, net.learned_.forbidden) == ((("v0", "v4"),), (("v0", "v1"),))
     there, gone, free = (net.explain(x, y) for x, y in (("v0", "v4"), ("v1", "v0"), ("v1", "v2")))
@@ -122,3 +124,23 @@ def test_bad_questions(chain):
         explain(chain, learned, "v0", "v0")
     with pytest.raises(UnknownVariableError):
         explain(chain, learned, "v0", "w")
+
+
+@pytest.mark.parametrize(
+    ("gains", "joined", "said"),
+    [
+        ((2.0, -1.0), False, True),
+        ((-1.0,), False, True),
+        ((-1.0, 2.0), False, False),
+        ((2.0,), False, False),
+        ((-1.0, -2.0), True, False),
+    ],
+)
+def test_an_edge_whose_last_flip_cost_something_was_left_out(chain, gains, joined, said):
+    steps = [Step(k, "v0", "v3", k % 2 == 0, gain, -100.0) for k, gain in enumerate(gains, start=1)]
+    found = replace(explain(chain, ibmap_hc(chain), "v0", "v3"), flips=steps, joined=joined, n_ascents=9)
+    assert ("was left out: seen from both ends, other variables could stand in" in found.words()) == said
+    for step in steps:
+        how = ("rose" if step.gain >= 0 else "fell", abs(step.gain))
+        line = "Ascent {} of 9 {} the edge: the score {} by {:g} to -100."
+        assert line.format(step.n, "added" if step.added else "removed", *how) in found.words()

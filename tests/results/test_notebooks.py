@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP, Graph, compare
+from ibmap._text import probability
 from ibmap.drawing.svg import Line, network_svg
 
 
@@ -84,3 +85,15 @@ def test_pictures_of_nothing_of_much_and_of_few():
     assert 'stroke="#123456" stroke-width="3.0"' in drawn
     assert "stroke-dasharray" in drawn
     assert "<title>a &amp; b</title>" in drawn
+
+
+def test_notebooks_show_the_posteriors_of_the_table_of_edges():
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 2, 60)
+    table = {"a": a, "b": np.where(rng.random(60) < 0.75, a, 1 - a), "c": rng.integers(0, 2, 60)}
+    learned = EvidenceMAP().fit(table).learned_
+    (x, y, one, other), *_ = learned.edge_table.first(1, 0)
+    html = learned._repr_html_()
+    assert (x, y) == ("a", "b")
+    assert 0.5 < np.exp((one + other) / 2) < 0.999
+    assert f">{probability((one + other) / 2)}<" in html

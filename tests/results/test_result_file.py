@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibmap import IBMAP, BayesianTest, load
-from ibmap.data.numbers import NumericData
+from ibmap.criteria import SaturatedScore
 from ibmap.data.packed_file import write_packed
 from ibmap.engines import MemoryEngine, ThreadEngine, as_engine
 from ibmap.engines.bits import packed_data
 from ibmap.engines.gpu import GpuEngine
+from ibmap.errors import RequestError
 from ibmap.learners import evidence_map, gsmn, ibmap_hc, mutual_information
 from ibmap.results.explain import explain
 from ibmap.results.provenance import Foreign, Provenance
@@ -26,8 +27,8 @@ from ibmap.results.result_file import (
     result_of_learned,
     result_text,
 )
-from ibmap.scores import SaturatedScore
 from ibmap.search import Rounds
+from tests.number_tables import table_of_numbers
 
 OLD = json.loads((Path(__file__).parent / "version_1.json").read_text())
 DATA = load(dict(zip("abc", map(np.array, OLD["rows"]), strict=True)))
@@ -49,7 +50,9 @@ def test_a_result_says_how_its_table_was_read_and_not_what_a_learner_was_told(tm
         "drop": ["b"],
     }
     data = load(table, **how)
-    net = IBMAP(missing="drop").fit(data)  # all is read already: there is nothing to drop
+    with pytest.raises(RequestError, match="load it again with missing='drop'"):
+        IBMAP(missing="drop").fit(data)
+    net = IBMAP(missing="error").fit(data)  # all is read already
     for source in (data, MemoryEngine(data), ThreadEngine(data, 2), load(data)):
         said = result_content(net.learned_, source, {"path": "t.csv", "missing": "error"})["data"]
         assert {name: said[name] for name in how} == how
@@ -60,10 +63,11 @@ def test_a_result_says_how_its_table_was_read_and_not_what_a_learner_was_told(tm
 
 def test_what_a_gpu_holds_is_not_how_columns_were_read() -> None:
     data = load({"a": [0, 1] * 20, "b": [0, 1] * 20})
-    assert result_content(ibmap_hc(data), GpuEngine(data, "numpy"))["data"]["columns"] is None
-    numbers = NumericData(np.random.default_rng(0).normal(size=(2, 9)), ("a", "b"), "ranks")
+    assert result_content(ibmap_hc(data), GpuEngine(data, "numpy"))["data"]["continuous"] is None
+    values = np.random.default_rng(0).normal(size=(2, 9))
+    numbers = table_of_numbers(values, ("a", "b"), reading={"continuous": "all"})
     learned = evidence_map(numbers, score="gaussian")
-    assert result_content(learned, numbers)["data"]["columns"] == "ranks"
+    assert result_content(learned, numbers)["data"]["continuous"] == "all"
 
 
 @pytest.mark.parametrize("name", ["ibmap-hc", "gsmn", "mi"])

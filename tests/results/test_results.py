@@ -1,6 +1,7 @@
 """What a fitted learner holds: edges with posteriors, history, provenance; and what a callback may do."""
 
 import math
+import re
 from itertools import combinations
 from typing import Any
 
@@ -188,3 +189,18 @@ def test_unknown_variables_are_named(option: str) -> None:
         IBMAP(**{option: [("v0", "v9")]}).fit(pl.DataFrame(COLUMNS))
     with pytest.raises(IbmapError, match="'w'"):
         IBMAP(start=Graph(["v0", "w"], [("v0", "w")])).fit(pl.DataFrame(COLUMNS))
+
+
+def test_a_representation_holds_no_matrix_and_no_history(net: IBMAP) -> None:
+    """What is long is left out; what is said is what tells networks apart."""
+    learned = net.learned_
+    pair = learned.graph.edges[0]
+    long = {"pair_scores", "history", "required", "forbidden", "arcs", "view_scores", "known_edges", "copies"}
+    long |= {"constant", "warnings", "rivals", "effects"}
+    said = {part.partition("=")[0] for part in re.findall(r"\w+=", repr(learned))}
+    assert not said & long
+    assert {"graph", "provenance", "n_rows", "n_tests", "n_iter", "seconds", "score"} <= said
+    why = repr(net.explain(*pair))
+    assert "counts=" not in why
+    assert "levels=" not in why
+    assert "gain_of_flip=" in why

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ibmap import BayesianTest, FunctionTest
+from ibmap.criteria.ib import ib_score
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.results.result_file import read_result, result_of_learned, result_text
-from ibmap.scores.ib import ib_score
 from ibmap.search import Climb, climb
 from ibmap.search.climb import Climbing
 from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of, with_wide_columns
 from tests.independence.agreement import OPTIONS
 from tests.reference.score import pair_scores, total
-from tests.reference.tables import Table, categorical_tables, random_table
+from tests.reference.tables import Codes, categorical_tables, random_table
 
 Pairs = list[tuple[int, int]]
 PAIRS = st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda p: p[0] < p[1]), max_size=6)
@@ -36,7 +36,7 @@ def edges_of(score: Any) -> Pairs:
 
 def new(
     engine: Any,
-    table: Table,
+    table: Codes,
     edges: Pairs = (),
     locked: Pairs = (),
     n_jobs: int = 1,
@@ -64,7 +64,7 @@ def assert_same_state(score: Climbing, fresh: Climbing) -> None:
 @settings(max_examples=60)
 @given(table=categorical_tables(max_columns=7, missing=True), edges=PAIRS, options=OPTIONS)
 def test_the_score_from_scratch_agrees_with_the_twin(
-    table: Table, edges: set[tuple[int, int]], options: dict[str, Any]
+    table: Codes, edges: set[tuple[int, int]], options: dict[str, Any]
 ) -> None:
     codes, cards = table
     n = len(cards)
@@ -94,7 +94,7 @@ def test_the_score_from_scratch_agrees_with_the_twin(
 def test_score_after_every_ascent_equals_score_from_scratch(
     engine: Any,
     patience: int,
-    table: Table,
+    table: Codes,
     edges: set[tuple[int, int]],
     locked: set[tuple[int, int]],
     options: dict[str, Any],
@@ -124,7 +124,7 @@ def test_score_after_every_ascent_equals_score_from_scratch(
 @pytest.mark.parametrize("patience", [0, 3])
 @settings(max_examples=30)
 @given(table=categorical_tables(max_columns=6, max_levels=3))
-def test_a_search_that_ended_stays_where_it_is(engine: Any, patience: int, table: Table) -> None:
+def test_a_search_that_ended_stays_where_it_is(engine: Any, patience: int, table: Codes) -> None:
     score = new(engine, table, patience=patience)
     score.advance(999)
     fresh = new(engine, table, edges_of(score))
@@ -251,7 +251,7 @@ def test_another_number_of_variables_than_the_test_knows_is_refused() -> None:
 # Very many variables: pairs above a floor in place of a matrix
 
 
-def groups(n: int, rows: int, levels: int = 2, seed: int = 0) -> Table:
+def groups(n: int, rows: int, levels: int = 2, seed: int = 0) -> Codes:
     """Groups of four noisy copies."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, levels, (n, rows))
@@ -262,7 +262,7 @@ def groups(n: int, rows: int, levels: int = 2, seed: int = 0) -> Table:
     return codes, [levels] * n
 
 
-def of_all_kinds(n: int) -> Table:
+def of_all_kinds(n: int) -> Codes:
     """Variables of three, of one and of forty levels, and with missing values."""
     codes, cards = groups(n, 200)
     for at, size in ((5, 3), (9, 1), (12, 40)):
@@ -309,7 +309,7 @@ def assert_same_steps(one: Any, other: Any) -> None:
     options=OPTIONS,
 )
 def test_lists_take_the_steps_of_the_matrix(
-    engine: Any, table: Table, patience: int, listed: float, edges: Any, locked: Any, options: Any
+    engine: Any, table: Codes, patience: int, listed: float, edges: Any, locked: Any, options: Any
 ) -> None:
     n = len(table[1])
     how = {"edges": within(edges, n), "locked": within(locked, n), "patience": patience, **options}
@@ -330,7 +330,7 @@ def test_lists_take_the_steps_of_the_matrix(
     ],
 )
 def test_lists_of_many_variables_take_the_steps_of_the_matrix(
-    table: Table, patience: int, listed: float
+    table: Codes, patience: int, listed: float
 ) -> None:
     other = new(MemoryEngine, table, patience=patience)
     ended(other)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from ibmap import IBMAP, Checkpoint, Graph
-from ibmap.data import CategoricalData
-from ibmap.data.numbers import NumericData
+from ibmap.criteria import SCORES, IBScore, SaturatedScore
+from ibmap.data import Table
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
 from ibmap.learners import ibmap_hc
-from ibmap.scores import SCORES, IBScore, SaturatedScore
 from ibmap.search import SEARCHES, Climb
 from tests.chains import noisy_chain
 from tests.engines.partitioned import data_of
+from tests.number_tables import table_of_numbers
 from tests.reference import saturated as twin
 from tests.reference.tables import random_table
 
@@ -36,8 +36,8 @@ def chain_of(score: str, *shape: Any, **more: Any) -> Any:
     return as_numbers(data) if getattr(SCORES[score], "continuous", False) else data
 
 
-def as_numbers(data: CategoricalData) -> NumericData:
-    return NumericData(data.codes.astype(float), data.names)
+def as_numbers(data: Table) -> Table:
+    return table_of_numbers(data.codes.astype(float), data.names)
 
 
 def bound(table: Any) -> Any:
@@ -148,7 +148,7 @@ def test_permuting_columns_permutes_the_graph(score: str, search: str) -> None:
     """But not by the BJP score: of two blankets of one size, that of the first variable counts."""
     data = chain_of(score, 7, 250, noise=0.25, seed=3)
     order = np.random.default_rng(0).permutation(7)
-    values = data.values if isinstance(data, NumericData) else data.codes
+    values = data.values if len(data.values) else data.codes
     columns = {data.names[i]: values[i] for i in order}
     one, other = (IBMAP(criterion=score, search=search).fit(table) for table in (data, columns))
     assert one.graph_ == other.graph_

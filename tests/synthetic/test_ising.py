@@ -93,13 +93,13 @@ def test_seed_decides_everything():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_variables": 0}, "a lattice needs at least one variable: got 0"),
-        ({"boundary": "closed"}, "unknown boundary 'closed': use 'open' or 'periodic'"),
-        ({"couplings": "random"}, "unknown couplings 'random': use 'ferromagnetic'"),
-        ({"strength": float("nan")}, "strength and field must be finite"),
-        ({"field": float("inf")}, "strength and field must be finite"),
-        ({"n_rows": 0}, "n_rows and sweeps must be at least 1"),
-        ({"thin": -1}, "thin must be at least 1"),
+        ({"n_variables": 0}, "n_variables must be between 1 and"),
+        ({"boundary": "closed"}, "unknown boundary 'closed'; there are open, periodic"),
+        ({"couplings": "random"}, "unknown couplings 'random'; there are ferromagnetic"),
+        ({"strength": float("nan")}, "strength must be finite"),
+        ({"field": float("inf")}, "field must be finite"),
+        ({"n_rows": 0}, "n_rows must be 1 or more"),
+        ({"thin": -1}, "thin must be 1 or more"),
         ({"random_state": -3}, "random_state must be"),
     ],
 )

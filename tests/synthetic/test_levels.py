@@ -143,10 +143,10 @@ def test_tables_are_copied_and_read_only():
         ),
         (lambda: FactorModel(EDGE, [[], [0, 0]], [np.eye(2)]), "variable 'a' has 0 levels"),
         (lambda: FactorModel(Graph("a"), [np.zeros(257)], []), "variable 'a' has 257 levels"),
-        (lambda: random_network(5, 2, levels=1), "levels must lie between 2 and 256, not 1"),
-        (lambda: random_network(5, 2, levels=257), "levels must lie between 2 and 256"),
-        (lambda: sample(PairwiseModel(Graph("a"), [0], []), 3, thin=0), "thin must be at least 1"),
-        (lambda: simulate_random(5, 2, 0, levels=3), "n_rows and sweeps must be at least 1"),
+        (lambda: random_network(5, 2, levels=1), "levels must be between 2 and 256, a whole number, not 1"),
+        (lambda: random_network(5, 2, levels=257), "levels must be between 2 and 256, a whole number"),
+        (lambda: sample(PairwiseModel(Graph("a"), [0], []), 3, thin=0), "thin must be 1 or more"),
+        (lambda: simulate_random(5, 2, 0, levels=3), "n_rows must be 1 or more"),
     ],
 )
 def test_bad_requests_get_one_line(build, message):

@@ -98,13 +98,13 @@ def test_more_rows_keep_the_network_and_the_first_rows():
         (lambda: random_network(5, 4.5), "tau must lie between 0 and n_variables - 1"),
         (lambda: random_network(5, -1), "tau must lie"),
         (lambda: random_network(5, float("nan")), "tau must lie"),
-        (lambda: random_network(0, 0), "tau must lie"),
+        (lambda: random_network(0, 0), "n_variables must be between 1 and"),
         (lambda: random_network(5, 2, potentials="ising"), "unknown potentials 'ising'"),
         (lambda: random_network(5, 2, log_odds=np.inf), "log_odds must be finite"),
         (lambda: random_network(5, 2, random_state=-1), "random_state must be"),
         (lambda: random_network(5, 2, random_state="seed"), "random_state must be"),
-        (lambda: simulate_random(5, 2, 0), "n_rows and sweeps must be at least 1"),
-        (lambda: simulate_random(5, 2, 10, sweeps=0), "n_rows and sweeps must be at least 1"),
+        (lambda: simulate_random(5, 2, 0), "n_rows must be 1 or more"),
+        (lambda: simulate_random(5, 2, 10, sweeps=0), "sweeps must be 1 or more"),
     ],
 )
 def test_bad_requests_get_one_line(build, message):

@@ -7,10 +7,12 @@ NB_MODULE(_core, module) {
     module.attr("VERSION") = IBMAP_VERSION;      // of the package
     ibmap::bind_bayes(module);
     ibmap::bind_dag(module);
+    ibmap::bind_dag_search(module);
     ibmap::bind_families(module);
     ibmap::bind_climb(module);
     ibmap::bind_encode(module);
     ibmap::bind_gibbs(module);
+    ibmap::bind_mixed_rows(module);
     ibmap::bind_moa(module);
     ibmap::bind_pairwise_fit(module);
     ibmap::bind_rows(module);
@@ -18,4 +20,5 @@ NB_MODULE(_core, module) {
     ibmap::bind_statistics(module);
     ibmap::bind_sum_product(module);
     ibmap::bind_table(module);
+    ibmap::bind_triples(module);
 }

@@ -289,6 +289,7 @@ std::vector<int> as_levels(const Ints& given) {
 
 std::unique_ptr<FamilyScore> score_named(const std::string& name, double size) {
     if (name == "bic") return std::make_unique<BIC>();
+    if (name == "qnml") return std::make_unique<QNML>();
     if (name != "bdeu") throw std::invalid_argument("no such score: " + name);
     if (!(size > 0.0 && size < std::numeric_limits<double>::infinity())) throw std::invalid_argument("an equivalent sample size is positive");
     return std::make_unique<BDeu>(size);

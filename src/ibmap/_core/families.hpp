@@ -41,6 +41,22 @@ struct BIC final : FamilyScore {
     double cost(double q, double r, std::int64_t rows) const override { return 0.5 * std::log(double(std::max<std::int64_t>(rows, 1))) * (r - 1.0) * q; }
 };
 
+// The quotient of normalised maximum likelihoods: f(n) = n log n; what fits q r cells, less what fits q slices, is the cost.
+// R(N, K) is the log of the sum of the largest likelihoods of all tables of N rows in K cells (Szpankowski and Weinberger 2012).
+struct QNML final : FamilyScore {
+    double parameter(double) const override { return 0.0; }
+    std::vector<double> table(double, std::int64_t most) const override { return BIC().table(0.0, most); }
+    double value(double, std::int64_t n) const override { return BIC().value(0.0, n); }
+    double cost(double q, double r, std::int64_t rows) const override { return regret(q * r, double(rows)) - regret(q, double(rows)); }
+
+    static double regret(double cells, double rows) {
+        if (cells <= 1.0 || rows < 1.0) return 0.0;
+        if (rows == 1.0) return std::log(cells);  // the approximation is off by 0.1, and arcs would come of a single row
+        const double a = cells / rows, more = 2.0 / a / (std::sqrt(1.0 + 4.0 / a) + 1.0), c = 1.0 + more;  // c = (1 + sqrt(1 + 4 / a)) / 2
+        return rows * (std::log(a) + (a + 2.0) * std::log1p(more) - 1.0 / c) - 0.5 * std::log(c + 2.0 / a);
+    }
+};
+
 // f for one number of cells, looked up where n is small.
 class CountFunction {
   public:

@@ -1,11 +1,12 @@
 // Gibbs sampling of pairwise models: a chain per row, 64 of them side by side, or one chain that is read again and
-// again. The slow twins are in tests/reference/worlds.py.
+// again; and of the missing cells of rows, in models of levels and numbers. The slow twins are in tests/reference/worlds.py.
 //
 // One variable is updated in all chains at once, by vector instructions. Weights are products wherever these can
 // neither overflow nor underflow, and exponentials of sums of logarithms elsewhere, which takes twice as long or more.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "bind.hpp"
 #include "interrupt.hpp"
 #include "neighbours.hpp"
+#include "pool.hpp"
 #include "splitmix.hpp"
 
 namespace ibmap {
@@ -270,6 +272,119 @@ void fill_from_one(TableChains<1> chain, std::uint64_t seed, std::size_t sweeps,
     }
 }
 
+// Levels and numbers: log p(x) = Σ_i field_i(x_i) + Σ_factors + const, less ½ precision_j z_j² of every number z_j. A factor of
+// variable i has a row for each configuration of the levels of some others, with an entry for each level of i, or one if i
+// is a number; and is multiplied by the numbers among these others.
+class CellModel {
+  public:
+    CellModel(Ints levels, Doubles fields, Doubles precisions, Ints factor_start, Ints place, Ints scope_start, Ints scope,
+              Ints strides, Doubles tables)
+        : n(levels.size()), levels_(levels), precisions_(precisions), factor_start_(factor_start), place_(place),
+          scope_start_(scope_start), scope_(scope), strides_(strides), tables_(tables), fields_(fields) {
+        const auto starts = [](Ints start, std::size_t size, std::size_t end) {
+            return start.size() == size + 1 && start.front() == 0 && start.back() == std::int64_t(end) &&
+                   std::ranges::is_sorted(start);
+        };
+        if (precisions.size() != n || !starts(factor_start, n, place.size()) ||
+            !starts(scope_start, place.size(), scope.size()) || strides.size() != scope.size())
+            throw std::invalid_argument("factors and scopes must be one list after another");
+        std::size_t n_fields = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (levels[i] < 0 || (levels[i] == 0 && !(precisions[i] > 0.0)))
+                throw std::invalid_argument("a variable has levels, or is a number with a precision above 0");
+            field_start_.push_back(n_fields);
+            n_fields += width(i);
+            widest = std::max(widest, width(i));
+            for (std::int64_t f = factor_start[i]; f < factor_start[i + 1]; ++f) check_factor(i, f);
+        }
+        if (n_fields != fields.size()) throw std::invalid_argument("there must be a field for every level and number");
+    }
+
+    const std::size_t n;
+    std::size_t widest = 1;
+
+    bool is_number(std::size_t i) const { return levels_[i] == 0; }
+    bool holds(std::size_t i, double value) const {
+        return is_number(i) ? std::isfinite(value) : value >= 0.0 && value < double(levels_[i]) && value == std::floor(value);
+    }
+
+    double draw(std::size_t i, const double* row, Stream& stream, double* logs) const {
+        const std::size_t n_entries = width(i);
+        std::copy_n(fields_.data() + field_start_[i], n_entries, logs);
+        for (std::int64_t f = factor_start_[i]; f < factor_start_[i + 1]; ++f) {
+            std::int64_t at = place_[f];
+            double times = 1.0;
+            for (std::int64_t s = scope_start_[f]; s < scope_start_[f + 1]; ++s) {
+                const double value = row[scope_[s]];
+                if (is_number(scope_[s])) times *= value;
+                else at += std::int64_t(value) * strides_[s];
+            }
+            for (std::size_t level = 0; level < n_entries; ++level) logs[level] += times * tables_[at + level];
+        }
+        if (is_number(i)) {
+            const double size = std::sqrt(-2.0 * std::log(1.0 - uniform(stream.next())));
+            const double normal = size * std::cos(2.0 * std::numbers::pi * uniform(stream.next()));
+            return (logs[0] + std::sqrt(precisions_[i]) * normal) / precisions_[i];
+        }
+        const double largest = *std::max_element(logs, logs + n_entries);
+        double sum = 0.0;
+        for (std::size_t level = 0; level < n_entries; ++level) logs[level] = sum += std::exp(logs[level] - largest);
+        const double mark = uniform(stream.next()) * sum;
+        return double(std::count_if(logs, logs + n_entries - 1, [&](double below) { return below <= mark; }));
+    }
+
+  private:
+    std::size_t width(std::size_t i) const { return is_number(i) ? 1 : std::size_t(levels_[i]); }
+
+    void check_factor(std::size_t i, std::int64_t f) const {
+        std::int64_t last = place_[f];
+        bool fits = last >= 0;
+        for (std::int64_t s = scope_start_[f]; s < scope_start_[f + 1] && fits; ++s) {
+            fits = scope_[s] >= 0 && scope_[s] < std::int64_t(n) && scope_[s] != std::int64_t(i) && strides_[s] >= 0 &&
+                   strides_[s] <= std::int64_t(tables_.size());
+            if (fits && !is_number(scope_[s])) last += (levels_[scope_[s]] - 1) * strides_[s];
+        }
+        if (!fits || last + std::int64_t(width(i)) > std::int64_t(tables_.size()))
+            throw std::invalid_argument("a factor reaches beyond the variables or the tables");
+    }
+
+    const Ints levels_;
+    const Doubles precisions_;
+    const Ints factor_start_, place_, scope_start_, scope_, strides_;
+    const Doubles tables_, fields_;
+    std::vector<std::size_t> field_start_;
+};
+
+// Draw the cells that are absent, sweep after sweep; every row has a stream of its own.
+void sample_cells(Vector<const std::int64_t> levels, Vector<const double> fields, Vector<const double> precisions,
+                  Vector<const std::int64_t> factor_start, Vector<const std::int64_t> place,
+                  Vector<const std::int64_t> scope_start, Vector<const std::int64_t> scope,
+                  Vector<const std::int64_t> strides, Vector<const double> tables, Table2<double> rows,
+                  Table2<const bool> absent, std::uint64_t seed, std::size_t sweeps, int n_threads) {
+    const CellModel model(span_of(levels), span_of(fields), span_of(precisions), span_of(factor_start), span_of(place),
+                          span_of(scope_start), span_of(scope), span_of(strides), span_of(tables));
+    const std::size_t n = model.n, n_rows = rows.shape(0);
+    if (rows.shape(1) != n || absent.shape(0) != n_rows || absent.shape(1) != n)
+        throw std::invalid_argument("rows and absent must have a column for every variable");
+    for (std::size_t k = 0; k < n_rows * n; ++k)
+        if (!model.holds(k % n, rows.data()[k])) throw std::invalid_argument("a cell is neither a level nor a finite number");
+    constexpr std::size_t AT_ONCE = 64;
+    const nb::gil_scoped_release unlocked;
+    spread(n_threads, std::int64_t((n_rows + AT_ONCE - 1) / AT_ONCE), [&](int, std::int64_t task) {
+        std::vector<double> logs(model.widest);
+        std::vector<std::size_t> gaps;
+        for (std::size_t r = std::size_t(task) * AT_ONCE; r < std::min(n_rows, std::size_t(task + 1) * AT_ONCE); ++r) {
+            double* row = rows.data() + r * n;
+            gaps.clear();
+            for (std::size_t i = 0; i < n; ++i)
+                if (absent.data()[r * n + i]) gaps.push_back(i);
+            Stream stream(seed, r);
+            for (std::size_t done = 0; done < sweeps; ++done)
+                for (const std::size_t i : gaps) row[i] = model.draw(i, row, stream, logs.data());
+        }
+    });
+}
+
 void check_width(const Table2<Byte>& rows, std::size_t n) {
     if (rows.shape(1) != n) throw std::invalid_argument("rows must have a column for every variable");
 }
@@ -299,6 +414,10 @@ void sample_tables(Vector<const std::int64_t> levels, Vector<const double> field
 }  // namespace
 
 void bind_gibbs(nb::module_& module) {
+    module.def("sample_cells", &sample_cells, nb::arg("levels"), nb::arg("fields"), nb::arg("precisions"),
+               nb::arg("factor_start"), nb::arg("place"), nb::arg("scope_start"), nb::arg("scope"), nb::arg("strides"),
+               nb::arg("tables"), nb::kw_only(), nb::arg("rows").noconvert(), nb::arg("absent").noconvert(),
+               nb::arg("seed"), nb::arg("sweeps"), nb::arg("n_threads") = 1);
     constexpr double largest_log = 700.0;  // e^700 and e^-700 are ordinary numbers
     module.def("sample_binary", &sample_binary, nb::arg("fields"), nb::arg("start"), nb::arg("neighbours"),
                nb::arg("couplings"), nb::kw_only(), nb::arg("seed"), nb::arg("sweeps"), nb::arg("rows").noconvert(),

@@ -40,56 +40,64 @@ void multiply(const Matrix<double>& a, const Matrix<double>& b, int n, int m, in
 
 void LargeModel::fit(const Slices& slices, const Coding& contrasts, std::vector<int> members, std::vector<const Coding*> codings,
                      const Precision& precision, const LargeModel* begin_at) {
-    C_ = &contrasts, which = std::move(members), coding = std::move(codings), precision_ = precision;
-    set(slices);
-    theta.resize(q, width);
+    std::vector<int> columns{1};
+    for (const Coding* c : codings) columns.push_back(columns.back() + c->columns);
+    shape(contrasts, std::move(codings), std::move(columns), slices.n);
+    which = std::move(members);
+    counts.resize(n_levels_, n_padded), share.resize(n_levels_, n_padded), ones.resize(1, n_padded);
+    for (int k = 0; k < n_slices; ++k) {
+        ones[0][k] = 1.0;
+        for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) {
+            count(k, slices.set_level[s], slices.set_size[s]);
+            counts[slices.set_level[s]][k] = slices.set_size[s];
+        }
+        for (std::size_t m = 0; m < which.size(); ++m) put(k, int(m), slices.code[k * slices.n_members + which[m]], 1.0);
+    }
     if (begin_at) {
+        theta.resize(q, width);
         for (int a = 0; a < q; ++a) theta[a][0] = begin_at->theta[a][0];
         for (std::size_t m = 0, old = 0; m < which.size(); ++m, ++old) {
             while (begin_at->which[old] != which[m]) ++old;
             for (int a = 0; a < q; ++a) std::copy_n(begin_at->theta[a] + begin_at->first[old], coding[m]->columns, theta[a] + first[m]);
         }
-    } else {
-        std::vector<double> total(n_levels_, 0.5);
-        for (int k = 0; k < n_slices; ++k)
-            for (int l = 0; l < n_levels_; ++l) total[l] += by_slice_[k][l];
-        for (int a = 0; a < q; ++a)
-            for (int l = 0; l < n_levels_; ++l) theta[a][0] += (*C_)(l, a) * std::log(total[l]);
     }
-    find_basis();
-    find_mode();
-    value = height;
-    for (int a = 0; a < q; ++a)
-        for (int j = 0; j < width; ++j) value += 0.5 * std::log(shrink[a][j]);
-    share.resize(n_levels_, n_padded);
+    find_mode(precision, begin_at ? LogLinear::Start::theta : LogLinear::Start::shares);
     for (int k = 0; k < n_slices; ++k)
         for (int l = 0; l < n_levels_; ++l) share[l][k] = share_by_slice_[k][l];
 }
 
-void LargeModel::set(const Slices& slices) {
-    q = C_->columns, n_levels_ = C_->levels, n_slices = slices.n, n_padded = int(padded(std::max(n_slices, 1), 8));
-    first.assign(1, 1), first_row_.clear();
-    n_rows_of_table_ = 1;
-    for (const Coding* c : coding) first.push_back(first.back() + c->columns), first_row_.push_back(n_rows_of_table_), n_rows_of_table_ += c->levels;
-    width = first.back();
-    by_slice_.resize(n_slices, n_levels_), share_by_slice_.resize(n_slices, n_levels_), counts.resize(n_levels_, n_padded);
-    ones.resize(1, n_padded), rows.assign(n_padded, 0.0), at_.resize(n_slices * which.size()), change_.resize(padded(n_levels_, 8));
-    for (int k = 0; k < n_slices; ++k) {
-        rows[k] = slices.size[k], ones[0][k] = 1.0;
-        for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s)
-            by_slice_[k][slices.set_level[s]] = counts[slices.set_level[s]][k] = slices.set_size[s];
-        for (std::size_t m = 0; m < which.size(); ++m) at_[k * which.size() + m] = first_row_[m] + slices.code[k * slices.n_members + which[m]];
+void LargeModel::shape(const Coding& contrasts, std::vector<const Coding*> parts, std::vector<int> first_of_members, int n) {
+    C_ = &contrasts, coding = std::move(parts), first = std::move(first_of_members), which.clear();
+    q = C_->columns, n_levels_ = C_->levels, width = first.back(), n_slices = n, n_padded = int(padded(std::max(n, 1), 8));
+    first_row_.clear(), first_column_.clear(), n_rows_of_table_ = 1;
+    for (int column = 1; const Coding* c : coding) {
+        first_row_.push_back(n_rows_of_table_), first_column_.push_back(column);
+        n_rows_of_table_ += c->levels, column += c->columns;
     }
+    by_slice_.resize(n_slices, n_levels_), share_by_slice_.resize(n_slices, n_levels_), change_.resize(padded(n_levels_, 8));
+    rows.assign(n_padded, 0.0), at_.resize(n_slices * coding.size()), amount_.resize(at_.size());
 }
 
-void LargeModel::find_basis() {  // of X, from the numbers of rows with every pair of levels
+void LargeModel::begin() {  // at the shares of the levels of x in all rows
+    theta.resize(q, width);
+    std::vector<double> total(n_levels_, 0.5);
+    for (int k = 0; k < n_slices; ++k)
+        for (int l = 0; l < n_levels_; ++l) total[l] += by_slice_[k][l];
+    for (int a = 0; a < q; ++a)
+        for (int l = 0; l < n_levels_; ++l) theta[a][0] += (*C_)(l, a) * std::log(total[l]);
+}
+
+void LargeModel::find_basis() {  // of X, from sums over every pair of levels or numbers
+    const int n_parts = int(coding.size());
     scratch_.resize(n_rows_of_table_, n_rows_of_table_);
     for (int k = 0; k < n_slices; ++k) {
-        const int* at = at_.data() + k * which.size();
+        const int* at = at_.data() + k * n_parts;
+        const double* amount = amount_.data() + k * n_parts;
         scratch_[0][0] += rows[k];
-        for (std::size_t i = 0; i < which.size(); ++i) {
-            scratch_[at[i]][0] += rows[k];
-            for (std::size_t j = 0; j <= i; ++j) scratch_[at[i]][at[j]] += rows[k];
+        for (int i = 0; i < n_parts; ++i) {
+            const double weighted = rows[k] * amount[i];
+            scratch_[at[i]][0] += weighted;
+            for (int j = 0; j <= i; ++j) scratch_[at[i]][at[j]] += weighted * amount[j];
         }
     }
     for (int i = 0; i < n_rows_of_table_; ++i)
@@ -97,10 +105,10 @@ void LargeModel::find_basis() {  // of X, from the numbers of rows with every pa
     auto code = [&](const Matrix<double>& from, int n, Matrix<double>& to) {  // columns: levels become the columns of codings
         to.resize(width, n);
         std::copy_n(from[0], n, to[0]);
-        for (std::size_t m = 0; m < coding.size(); ++m)
-            for (int b = 0; b < coding[m]->columns; ++b)
-                for (int l = 0; l < coding[m]->levels; ++l)
-                    for (int i = 0; i < n; ++i) to[first[m] + b][i] += (*coding[m])(l, b) * from[first_row_[m] + l][i];
+        for (int p = 0; p < n_parts; ++p)
+            for (int b = 0; b < coding[p]->columns; ++b)
+                for (int l = 0; l < coding[p]->levels; ++l)
+                    for (int i = 0; i < n; ++i) to[first_column_[p] + b][i] += (*coding[p])(l, b) * from[first_row_[p] + l][i];
     };
     code(scratch_, n_rows_of_table_, scratch2_);
     scratch_.resize(n_rows_of_table_, width);
@@ -115,12 +123,15 @@ void LargeModel::find_basis() {  // of X, from the numbers of rows with every pa
         for (int j = 0; j < width; ++j) basis[i][j] /= std::sqrt(prior(i));
 }
 
-void LargeModel::find_mode() {
+void LargeModel::find_mode(const Precision& precision, LogLinear::Start start) {
+    precision_ = precision, precision_.close = std::max(precision.close, CLOSE);
+    if (start == LogLinear::Start::shares) begin();
+    find_basis();
     height = at(theta);
     for (int i = 0; i < STEPS; ++i) {
         find_slope();
         newton_step();
-        if (inner_product(slope_, step_) < CLOSE) break;
+        if (inner_product(slope_, step_) < precision_.close) break;
         double length = 1.0, found = 0.0;
         for (;; length *= 0.5) {
             copy(theta, trial_);
@@ -136,6 +147,9 @@ void LargeModel::find_mode() {
         height = found;
     }
     diagonalise();
+    value = height;
+    for (int a = 0; a < q; ++a)
+        for (int j = 0; j < width; ++j) value += 0.5 * std::log(shrink[a][j]);
 }
 
 void LargeModel::to_table(const Matrix<double>& effects) {
@@ -151,7 +165,7 @@ void LargeModel::to_table(const Matrix<double>& effects) {
     for (std::size_t m = 0; m < coding.size(); ++m)
         for (int level = 0; level < coding[m]->levels; ++level)
             for (int b = 0; b < coding[m]->columns; ++b) {
-                const double s = (*coding[m])(level, b), *from = scratch_[first[m] + b];
+                const double s = (*coding[m])(level, b), *from = scratch_[first_column_[m] + b];
                 double* to = table_[first_row_[m] + level];
                 for (int l = 0; l < n_levels_; ++l) to[l] += s * from[l];
             }
@@ -164,7 +178,7 @@ void LargeModel::from_sums(Matrix<double>& out) {
         for (int level = 0; level < coding[m]->levels; ++level)
             for (int b = 0; b < coding[m]->columns; ++b) {
                 const double s = (*coding[m])(level, b), *from = sums_[first_row_[m] + level];
-                double* to = scratch_[first[m] + b];
+                double* to = scratch_[first_column_[m] + b];
                 for (int l = 0; l < n_levels_; ++l) to[l] += s * from[l];
             }
     for (int a = 0; a < q; ++a)
@@ -180,36 +194,39 @@ double LargeModel::at(const Matrix<double>& effects) {
     for (int a = 0; a < q; ++a)
         for (int j = 0; j < width; ++j) total -= 0.5 * prior(j) * effects[a][j] * effects[a][j];
     to_table(effects);
-    const int n = int(padded(n_levels_, 8)), members = int(which.size());
+    const int n = int(padded(n_levels_, 8)), n_parts = int(coding.size());
     for (int k = 0; k < n_slices; ++k) {
-        double *eta = share_by_slice_[k], largest = -1e300, norm = 0.0;
+        double *eta = share_by_slice_[k], largest = -1e300, norm = 0.0, sum = 0.0;
+        const double* count_of = by_slice_[k];
         std::copy_n(table_[0], n, eta);
-        for (int m = 0; m < members; ++m) {
-            const double* more = table_[at_[k * members + m]];
-            for (int l = 0; l < n; ++l) eta[l] += more[l];
+        for (int p = 0; p < n_parts; ++p) {
+            const double *more = table_[at_[k * n_parts + p]], amount = amount_[k * n_parts + p];
+            for (int l = 0; l < n; ++l) eta[l] += amount * more[l];
         }
-        for (int l = 0; l < n_levels_; ++l) largest = std::max(largest, eta[l]);
+        for (int l = 0; l < n_levels_; ++l) largest = eta[l] > largest ? eta[l] : largest;
+#pragma omp simd reduction(+ : sum, norm)
         for (int l = 0; l < n_levels_; ++l) {
-            total += by_slice_[k][l] * (eta[l] - largest);
-            eta[l] = exp_below_zero(eta[l] - largest), norm += eta[l];
+            const double below = eta[l] - largest, share_of_level = exp_below_zero(below);
+            sum += count_of[l] * below, norm += share_of_level, eta[l] = share_of_level;
         }
-        total -= rows[k] * std::log(norm);
-        for (int l = 0; l < n_levels_; ++l) eta[l] /= norm;
+        total += sum - rows[k] * std::log(norm);
+        const double scale = 1.0 / norm;
+        for (int l = 0; l < n_levels_; ++l) eta[l] *= scale;
     }
     return total;
 }
 
 void LargeModel::find_slope() {
     sums_.resize(n_rows_of_table_, n_levels_);
-    const int n = int(padded(n_levels_, 8)), members = int(which.size());
+    const int n = int(padded(n_levels_, 8)), n_parts = int(coding.size());
     for (int k = 0; k < n_slices; ++k) {
         double* left = change_.data();
         for (int l = 0; l < n_levels_; ++l) left[l] = by_slice_[k][l] - rows[k] * share_by_slice_[k][l];
         for (int l = n_levels_; l < n; ++l) left[l] = 0.0;
         for (int l = 0; l < n; ++l) sums_[0][l] += left[l];
-        for (int m = 0; m < members; ++m) {
-            double* to = sums_[at_[k * members + m]];
-            for (int l = 0; l < n; ++l) to[l] += left[l];
+        for (int p = 0; p < n_parts; ++p) {
+            double *to = sums_[at_[k * n_parts + p]], amount = amount_[k * n_parts + p];
+            for (int l = 0; l < n; ++l) to[l] += amount * left[l];
         }
     }
     from_sums(slope_);
@@ -217,29 +234,30 @@ void LargeModel::find_slope() {
         for (int j = 0; j < width; ++j) slope_[a][j] -= prior(j) * theta[a][j];
 }
 
-// Σ over slices of rows (diag p - p pᵀ) change, by level of every member: 8 V levels of x, in registers.
+// Σ over slices of rows (diag p - p pᵀ) change, by level of every part: 8 V levels of x, in registers.
 template <int V>
 void LargeModel::sum_changes() {
     if (8 * V < n_levels_) {
         if constexpr (8 * V < MOST_LEVELS) return sum_changes<V + 1>();
     }
     constexpr int N = 8 * V / LANES;
-    const int members = int(which.size());
+    const int n_parts = int(coding.size());
     Doubles start[N], total[N] = {};
     for (int v = 0; v < N; ++v) start[v] = lanes(table_[0] + LANES * v);
     for (int k = 0; k < n_slices; ++k) {
         const double* p = share_by_slice_[k];  // 0 beyond the last level
-        const int* at = at_.data() + k * members;
+        const int* at = at_.data() + k * n_parts;
+        const double* amount = amount_.data() + k * n_parts;
         Doubles change[N], weighted = {};
         for (int v = 0; v < N; ++v) change[v] = start[v];
-        for (int m = 0; m < members; ++m)
-            for (int v = 0; v < N; ++v) change[v] += lanes(table_[at[m]] + LANES * v);
+        for (int i = 0; i < n_parts; ++i)
+            for (int v = 0; v < N; ++v) change[v] += amount[i] * lanes(table_[at[i]] + LANES * v);
         for (int v = 0; v < N; ++v) weighted += lanes(p + LANES * v) * change[v];
         double mean = 0.0;
         for (int i = 0; i < LANES; ++i) mean += weighted[i];
         for (int v = 0; v < N; ++v) change[v] = rows[k] * lanes(p + LANES * v) * (change[v] - mean), total[v] += change[v];
-        for (int m = 0; m < members; ++m)
-            for (int v = 0; v < N; ++v) lanes(sums_[at[m]] + LANES * v) += change[v];
+        for (int i = 0; i < n_parts; ++i)
+            for (int v = 0; v < N; ++v) lanes(sums_[at[i]] + LANES * v) += amount[i] * change[v];
     }
     for (int v = 0; v < N; ++v) lanes(sums_[0] + LANES * v) = total[v];
 }
@@ -276,7 +294,7 @@ void LargeModel::diagonalise() {  // W̄, the mean covariance of the contrasts o
             for (int i = 0; i < n_levels_; ++i) inner_[l][i] -= weighted * p[i];
         }
     }
-    total = std::max(total, 1.0);
+    total = std::max(total, 1e-300);
     vectors.resize(q, q);
     scratch_.resize(n_levels_, q);
     for (int l = 0; l < n_levels_; ++l)
@@ -300,7 +318,7 @@ void LargeModel::newton_step() {
     approximately(rest_, solved_);
     copy(solved_, direction_);
     double size = inner_product(rest_, solved_);
-    const double enough = std::max(size * std::min(ROUGH, std::sqrt(size)), 0.1 * CLOSE);
+    const double enough = std::max(size * std::min(ROUGH, std::sqrt(size)), 0.1 * precision_.close);
     for (int i = 0; i < INNER && size > enough; ++i) {
         curvature(direction_, curved_);
         const double length = size / inner_product(direction_, curved_);
@@ -332,6 +350,23 @@ double LargeModel::inside(int member) {
         total += dot(effect.data(), effect.data(), r);
     }
     return 0.5 * total;
+}
+
+Matrix<double> LargeModel::covariance(int member) const {
+    const int begin = first[member], r = first[member + 1] - begin;
+    Matrix<double> out(std::max(q * r, 1), std::max(q * r, 1)), one(std::max(r, 1), std::max(r, 1));
+    for (int a = 0; a < q; ++a) {  // each eigenvector of W̄ by itself
+        for (int i = 0; i < r; ++i)
+            for (int j = 0; j < r; ++j) {
+                one[i][j] = 0.0;
+                for (int c = 0; c < width; ++c) one[i][j] += basis[begin + i][c] * shrink[a][c] * basis[begin + j][c];
+            }
+        for (int f = 0; f < q; ++f)
+            for (int g = 0; g < q; ++g)
+                for (int i = 0; i < r; ++i)
+                    for (int j = 0; j < r; ++j) out[f * r + i][g * r + j] += vectors[f][a] * vectors[g][a] * one[i][j];
+    }
+    return out;
 }
 
 double LargeModel::length(int member) const {

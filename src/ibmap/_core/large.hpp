@@ -14,7 +14,7 @@ class LargeModel {
   public:
     int q = 0, width = 0, n_slices = 0, n_padded = 0;
     std::vector<int> which;
-    std::vector<const Coding*> coding;
+    std::vector<const Coding*> coding;  // of the parts of the design: of each member one, or one of each column of a number
     std::vector<int> first;           // (members + 1): column of the design where each begins
     Matrix<double> counts, share;     // (levels, slices), as of the small model
     Matrix<double> ones;              // (1, slices): the weight of a slice with rows
@@ -27,28 +27,39 @@ class LargeModel {
 
     void fit(const Slices& slices, const Coding& contrasts, std::vector<int> members, std::vector<const Coding*> codings,
              const Precision& precision, const LargeModel* begin_at = nullptr);
+
+    // Or: make place for slices, tell what is in each, and find the mode.
+    void shape(const Coding& contrasts, std::vector<const Coding*> parts, std::vector<int> first_of_members, int n);
+    void put(int slice, int part, int level, double amount) {
+        at_[slice * coding.size() + part] = first_row_[part] + level, amount_[slice * coding.size() + part] = amount;
+    }
+    void count(int slice, int level, double weight) { by_slice_[slice][level] += weight, rows[slice] += weight; }
+    void find_mode(const Precision& precision, LogLinear::Start start = LogLinear::Start::shares);
+    const double* shares_of(int slice) const { return share_by_slice_[slice]; }
+
     double inside(int member);
     double length(int member) const;
     double left_out() const;
+    Matrix<double> covariance(int member) const;  // of its effects, function by function of x, with the approximated H
 
   private:
     static constexpr int STEPS = 50, INNER = 100;
     static constexpr double ROUGH = 0.1;   // what may be left of the slope, squared, far from the mode
-    static constexpr double CLOSE = 1e-18; // twice the log posterior that the next step could gain, where it ends
+    static constexpr double CLOSE = 1e-18; // twice the log posterior that the next step could gain: less is rounding
 
     const Coding* C_ = nullptr;
     Precision precision_;
     int n_levels_ = 0, n_rows_of_table_ = 0;
-    std::vector<int> at_;             // (slices, members): the row of a table that stands for the member's level
-    std::vector<int> first_row_;      // row of level 0 of every member; row 0 stands for 1
+    std::vector<int> at_;             // (slices, parts): the row of a table that stands for the part's level
+    std::vector<double> amount_;      // and how often it is taken: 1 of levels, the value of a number
+    std::vector<int> first_row_, first_column_;  // of every part: row of its level 0 (row 0 stands for 1), its first column
     Matrix<double> by_slice_, share_by_slice_;  // (slices, levels): counts, and probabilities
     Matrix<double> table_, sums_, slope_, step_, rest_, solved_, direction_, curved_, trial_, scratch_, scratch2_, inner_;
     std::vector<double> mu_, change_;
 
     double prior(int column) const { return column ? precision_.effect : precision_.intercept; }
-    void set(const Slices& slices);
+    void begin();
     void find_basis();
-    void find_mode();
     void to_table(const Matrix<double>& effects);               // table_: what 1 and every level add to the log odds of x
     void from_sums(Matrix<double>& out);                        // sums_ by row and level become (q, width)
     double at(const Matrix<double>& effects);                   // log posterior; sets the probabilities

@@ -1,40 +1,73 @@
 #include "loglinear.hpp"
 
+#include <limits>
+
 namespace ibmap {
 
 void LogLinear::fit(const Slices& slices, const Coding& contrasts, const Coding& effects, std::vector<int> members,
                     std::vector<const Coding*> codings, const Precision& precision, const LogLinear* begin_with) {
+    std::vector<int> columns{1};
+    for (const Coding* c : codings) columns.push_back(columns.back() + c->columns);
+    shape(contrasts, effects, std::move(columns), slices.n);
+    which = std::move(members), coding = std::move(codings);
+    set(slices);
+    if (begin_with) begin_at(*begin_with);
+    find_mode(precision, begin_with ? Start::theta : Start::shares);
+}
+
+void LogLinear::shape(const Coding& contrasts, const Coding& effects, std::vector<int> columns, int n) {
     C_ = &contrasts, S_ = &effects, nominal_ = effects.columns == contrasts.columns;
-    q = C_->columns, e = S_->columns, which = std::move(members), coding = std::move(codings), precision_ = precision;
+    q = C_->columns, e = S_->columns, which.clear(), coding.clear(), first = std::move(columns);
     n_weights = nominal_ ? q * (q + 1) / 2 : q + 1;
     first_effect_weight = nominal_ ? 0 : q, n_effect_weights = nominal_ ? n_weights : 1;
-    set(slices);
-    begin_with ? begin_at(*begin_with) : begin();
+    n_slices = n, n_padded = int(padded(std::max(n_slices, 1), 8));
+    width = first.back(), size = q + e * (width - 1);
+    design.resize(width, n_padded), counts.resize(q + 1, n_padded);
+    std::fill_n(design[0], n_slices, 1.0);
+    rows.assign(n_padded, 0.0);
+    odds_.reserve(e, SLICES_AT_ONCE), share.reserve(q + 1, n_padded), mean.reserve(e, n_padded), mean_c_.reserve(q, n_padded);
+    weight.reserve(n_weights, n_padded), factor.reserve(size, size);
+    step_.resize(size), trial_.resize(size), largest_.resize(SLICES_AT_ONCE), norm_.resize(SLICES_AT_ONCE), left_.resize(SLICES_AT_ONCE);
+}
+
+void LogLinear::find_mode(const Precision& precision, Start start) {
+    precision_ = precision;
+    if (start == Start::shares) begin();
     height = log_posterior(theta);
-    for (int i = 0; i < STEPS; ++i) {
-        moments();
-        slope();
-        curvature();
+    bool is_here = start == Start::mode;  // whether the curvature is that at theta: steps may be made with an older one
+    double before = std::numeric_limits<double>::infinity();
+    auto find_step = [&](bool anew) {
+        if (anew) curvature(), is_here = true;
+        for (int j = 0; j < size; ++j) std::copy_n(information_[j], j + 1, factor[j]), factor[j][j] += prior(j);
         cholesky(factor, size);
-        solve_lower(factor, size, step_.data());
-        if (dot(step_.data(), step_.data(), size) < CLOSE) break;
+    };
+    auto length = [&] {
+        trial_ = step_;
+        solve_lower(factor, size, trial_.data());
+        return dot(trial_.data(), trial_.data(), size);
+    };
+    for (int i = 0; i < STEPS; ++i) {
+        slope();
+        if (!i) find_step(!is_here);
+        double now = length();
+        if (now >= SHORTER * before) find_step(true), now = length();
+        if (now < precision_.close) break;
+        before = now, step_ = trial_;
         solve_upper(factor, size, step_.data());
         if (!climb()) break;
+        is_here = false;
     }
+    if (!is_here) find_step(true);
     const double log_prior = q * std::log(precision_.intercept) + (size - q) * std::log(precision_.effect);
     value = height + 0.5 * (log_prior - log_determinant(factor, size));
 }
 
 void LogLinear::set(const Slices& slices) {
-    n_slices = slices.n, n_padded = int(padded(std::max(n_slices, 1), 8));
-    first.assign(1, 1), first_indicator_.assign(1, 1);
-    for (const Coding* c : coding) first.push_back(first.back() + c->columns), first_indicator_.push_back(first_indicator_.back() + c->levels - 1);
-    width = first.back(), size = q + e * (width - 1);
-    design.resize(width, n_padded), counts.resize(q + 1, n_padded);
+    first_indicator_.assign(1, 1);
+    for (const Coding* c : coding) first_indicator_.push_back(first_indicator_.back() + c->levels - 1);
     indicator_at_.resize(n_slices * which.size());
-    rows.assign(n_padded, 0.0);
     for (int k = 0; k < n_slices; ++k) {
-        design[0][k] = 1.0, rows[k] = slices.size[k];
+        rows[k] = slices.size[k];
         for (int s = slices.first_set[k]; s < slices.first_set[k + 1]; ++s) counts[slices.set_level[s]][k] = slices.set_size[s];
         for (std::size_t m = 0; m < which.size(); ++m) {
             const int level = slices.code[k * slices.n_members + which[m]];
@@ -42,9 +75,6 @@ void LogLinear::set(const Slices& slices) {
             indicator_at_[k * which.size() + m] = level ? first_indicator_[m] + level - 1 : 0;
         }
     }
-    odds_.reserve(e, n_padded), share.reserve(q + 1, n_padded), mean.reserve(e, n_padded), mean_c_.reserve(q, n_padded);
-    weight.reserve(n_weights, n_padded), factor.reserve(size, size);
-    step_.resize(size), trial_.resize(size), largest_.resize(n_padded), norm_.resize(n_padded), left_.resize(n_padded);
 }
 
 void LogLinear::begin() {  // at the shares of the levels of x in all rows
@@ -69,18 +99,22 @@ void LogLinear::begin_at(const LogLinear& other) {  // which has the members of 
 double LogLinear::log_posterior(const std::vector<double>& at) {
     double total = 0.0;
     for (int i = 0; i < size; ++i) total -= 0.5 * prior(i) * at[i] * at[i];
-    const int n = n_padded;
+    for (int first = 0; first < n_padded; first += SLICES_AT_ONCE) total += log_likelihood(at, first, std::min(SLICES_AT_ONCE, n_padded - first));
+    return total;
+}
+
+double LogLinear::log_likelihood(const std::vector<double>& at, int begin, int n) {  // of some slices, which stay in the first-level cache
     for (int f = 0; f < e; ++f) {
         double* odds = odds_[f];
         std::fill_n(odds, n, 0.0);
         for (int j = 1; j < width; ++j) {
-            const double effect = at[effect_at(f, j)], *d = design[j];
+            const double effect = at[effect_at(f, j)], *d = design[j] + begin;
             for (int k = 0; k < n; ++k) odds[k] += effect * d[k];
         }
     }
     double *largest = largest_.data(), *norm = norm_.data();
     for (int l = 0; l <= q; ++l) {
-        double *eta = share[l], intercept = 0.0;
+        double *eta = share[l] + begin, intercept = 0.0;
         for (int a = 0; a < q; ++a) intercept += (*C_)(l, a) * at[a];
         std::fill_n(eta, n, intercept);
         for (int f = 0; f < e; ++f) {
@@ -93,8 +127,8 @@ double LogLinear::log_posterior(const std::vector<double>& at) {
     std::fill_n(norm, n, 0.0);
     double likelihood = 0.0;
     for (int l = 0; l <= q; ++l) {
-        double* eta = share[l];
-        const double* count = counts[l];
+        double* eta = share[l] + begin;
+        const double* count = counts[l] + begin;
 #pragma omp simd reduction(+ : likelihood)
         for (int k = 0; k < n; ++k) {
             const double below = eta[k] - largest[k], p = exp_below_zero(below);
@@ -102,115 +136,119 @@ double LogLinear::log_posterior(const std::vector<double>& at) {
             norm[k] += p, eta[k] = p;
         }
     }
-    const double* size_of = rows.data();
+    const double* size_of = rows.data() + begin;
 #pragma omp simd reduction(+ : likelihood)
     for (int k = 0; k < n; ++k) {
         likelihood -= size_of[k] * log_of(norm[k]);
         norm[k] = 1.0 / norm[k];
     }
     for (int l = 0; l <= q; ++l) {
-        double* p = share[l];
+        double* p = share[l] + begin;
         for (int k = 0; k < n; ++k) p[k] *= norm[k];
     }
-    return total + likelihood;
+    return likelihood;
 }
 
-void LogLinear::moments() {
-    const int n = n_padded;
-    auto means = [&](const Coding& basis, Matrix<double>& out) {
-        for (int f = 0; f < basis.columns; ++f) {
-            std::fill_n(out[f], n, 0.0);
+void LogLinear::find_weights() {
+    for (int begin = 0; begin < n_padded; begin += SLICES_AT_ONCE) {
+        const int n = std::min(SLICES_AT_ONCE, n_padded - begin);
+        auto covariance = [&](const Coding& one, int f, const double* mean_f, const Coding& other, int g, const double* mean_g, double* out) {
+            mean_f += begin, mean_g += begin, out += begin;
+            for (int k = 0; k < n; ++k) out[k] = -mean_f[k] * mean_g[k];
             for (int l = 0; l <= q; ++l) {
-                const double s = basis(l, f), *p = share[l];
-                double* to = out[f];
-                if (s != 0.0)
-                    for (int k = 0; k < n; ++k) to[k] += s * p[k];
+                const double both = one(l, f) * other(l, g), *p = share[l] + begin;
+                if (both != 0.0)
+                    for (int k = 0; k < n; ++k) out[k] += both * p[k];
             }
+        };
+        if (nominal_) {
+            for (int f = 0; f < q; ++f)
+                for (int g = 0; g <= f; ++g) covariance(*S_, f, mean[f], *S_, g, mean[g], weight[pair(f, g)]);
+            continue;
         }
-    };
-    means(*S_, mean);
-    if (!nominal_) means(*C_, mean_c_);
-    auto covariance = [&](const Coding& one, int f, const double* mean_f, const Coding& other, int g, const double* mean_g, double* out) {
-        for (int k = 0; k < n; ++k) out[k] = -mean_f[k] * mean_g[k];
-        for (int l = 0; l <= q; ++l) {
-            const double both = one(l, f) * other(l, g), *p = share[l];
-            if (both != 0.0)
-                for (int k = 0; k < n; ++k) out[k] += both * p[k];
-        }
-    };
-    if (nominal_) {
-        for (int f = 0; f < q; ++f)
-            for (int g = 0; g <= f; ++g) covariance(*S_, f, mean[f], *S_, g, mean[g], weight[pair(f, g)]);
-        return;
-    }
-    for (int a = 0; a < q; ++a) covariance(*S_, 0, mean[0], *C_, a, mean_c_[a], weight[a]);
-    covariance(*S_, 0, mean[0], *S_, 0, mean[0], weight[q]);
-}
-
-void LogLinear::slope() {
-    const int n = n_padded;
-    double* left = left_.data();
-    auto residual = [&](const Coding& basis, int f, const double* mean_f) {
-        for (int k = 0; k < n; ++k) left[k] = -rows[k] * mean_f[k];
-        for (int l = 0; l <= q; ++l) {
-            const double s = basis(l, f), *count = counts[l];
-            if (s != 0.0)
-                for (int k = 0; k < n; ++k) left[k] += s * count[k];
-        }
-    };
-    auto sum = [&] { return dot(left, design[0], n); };
-    for (int f = 0; f < e; ++f) {
-        residual(*S_, f, mean[f]);
-        if (nominal_) step_[f] = sum() - prior(f) * theta[f];
-        for (int j = 1; j < width; ++j) step_[effect_at(f, j)] = dot(left, design[j], n) - precision_.effect * theta[effect_at(f, j)];
-    }
-    for (int a = 0; a < q && !nominal_; ++a) {
-        residual(*C_, a, mean_c_[a]);
-        step_[a] = sum() - prior(a) * theta[a];
+        for (int a = 0; a < q; ++a) covariance(*S_, 0, mean[0], *C_, a, mean_c_[a], weight[a]);
+        covariance(*S_, 0, mean[0], *S_, 0, mean[0], weight[q]);
     }
 }
 
-void LogLinear::curvature() {  // the lower triangle of H = Σ_k n_k Cov ⊗ d_k d_kᵀ + Λ
-    nominal_ && width > int(which.size()) + 1 ? curvature_by_indicators() : curvature_by_columns();
+void LogLinear::slope() {  // step_; and the means of the functions of x
+    for (int i = 0; i < size; ++i) step_[i] = -prior(i) * theta[i];
+    for (int begin = 0; begin < n_padded; begin += SLICES_AT_ONCE) {
+        const int n = std::min(SLICES_AT_ONCE, n_padded - begin);
+        double* left = left_.data();
+        auto residual = [&](const Coding& basis, int f, double* mean_f) {
+            mean_f += begin;
+            std::fill_n(mean_f, n, 0.0), std::fill_n(left, n, 0.0);
+            for (int l = 0; l <= q; ++l) {
+                const double s = basis(l, f), *count = counts[l] + begin, *p = share[l] + begin;
+                if (s != 0.0)
+                    for (int k = 0; k < n; ++k) mean_f[k] += s * p[k], left[k] += s * count[k];
+            }
+            const double* size_of = rows.data() + begin;
+            for (int k = 0; k < n; ++k) left[k] -= size_of[k] * mean_f[k];
+        };
+        for (int f = 0; f < e; ++f) {
+            residual(*S_, f, mean[f]);
+            if (nominal_) step_[f] += dot(left, design[0] + begin, n);
+            for (int j = 1; j < width; ++j) step_[effect_at(f, j)] += dot(left, design[j] + begin, n);
+        }
+        for (int a = 0; a < q && !nominal_; ++a) {
+            residual(*C_, a, mean_c_[a]);
+            step_[a] += dot(left, design[0] + begin, n);
+        }
+    }
+}
+
+void LogLinear::curvature() {  // the lower triangle of H - Λ = Σ_k n_k Cov ⊗ d_k d_kᵀ
+    find_weights();
+    information_.reserve(size, size);
+    nominal_ && !which.empty() && width > int(which.size()) + 1 ? curvature_by_indicators() : curvature_by_columns();
     if (!nominal_) curvature_of_intercepts();
-    for (int i = 0; i < size; ++i) factor[i][i] += prior(i);
 }
 
 // Put Σ_k n_k Cov(function a, function b) d_ki d_kj where H has it; column 0 is the intercept.
 void LogLinear::put(int a, int i, int b, int j, double sum) {
     const int one = i ? effect_at(a, i) : a, other = j ? effect_at(b, j) : b;
-    factor[std::max(one, other)][std::min(one, other)] = sum;
+    information_[std::max(one, other)][std::min(one, other)] = sum;
 }
 
 void LogLinear::curvature_by_columns() {
     constexpr int A = VECTOR == 64 ? 4 : 2, B = 4;  // as many sums as there are registers
     const int from = nominal_ ? 0 : 1;
-    auto weigh = [&](int p, int i) {
-        const double *w = weight[p], *d = design[i], *size_of = rows.data();
+    auto weigh = [&](int p, int i, int first, int n) {
+        const double *w = weight[p] + first, *d = design[i] + first, *size_of = rows.data() + first;
         double* weighted = weighted_[i];
-        for (int k = 0; k < n_padded; ++k) weighted[k] = size_of[k] * w[k] * d[k];
+        for (int k = 0; k < n; ++k) weighted[k] = size_of[k] * w[k] * d[k];
     };
-    weighted_.reserve(width, n_padded);
-    for (int f = 0; f < e; ++f)
-        for (int g = 0; g <= f; ++g) {
-            for (int i = from; i < width; ++i) weigh(ee(f, g), i);
+    weighted_.reserve(width, SLICES_AT_ONCE), both_.resize(n_effect_weights, width * width);
+    for (int first = 0; first < n_padded; first += SLICES_AT_ONCE) {  // so that they stay in the first-level cache
+        const int n = std::min(SLICES_AT_ONCE, n_padded - first);
+        for (int p = 0; p < n_effect_weights; ++p) {
+            for (int i = from; i < width; ++i) weigh(first_effect_weight + p, i, first, n);
             for (int i = from; i < width; i += A)
                 for (int j = from; j < std::min(i + A, width); j += B) {
                     const double *left[A], *right[B];
                     double tile[A][B];
                     for (int a = 0; a < A; ++a) left[a] = weighted_[std::min(i + a, width - 1)];
-                    for (int b = 0; b < B; ++b) right[b] = design[std::min(j + b, width - 1)];
-                    inner_products(left, right, n_padded, tile);
+                    for (int b = 0; b < B; ++b) right[b] = design[std::min(j + b, width - 1)] + first;
+                    inner_products(left, right, n, tile);
                     for (int a = 0; a < A && i + a < width; ++a)
-                        for (int b = 0; b < B && j + b <= i + a; ++b) {
-                            put(f, i + a, g, j + b, tile[a][b]);
-                            if (f != g) put(f, j + b, g, i + a, tile[a][b]);
-                        }
+                        for (int b = 0; b < B && j + b <= i + a; ++b) both_[p][(i + a) * width + j + b] += tile[a][b];
                 }
         }
+    }
+    for (int f = 0; f < e; ++f)
+        for (int g = 0; g <= f; ++g)
+            for (int i = from; i < width; ++i)
+                for (int j = from; j <= i; ++j) {
+                    const double sum = both_[ee(f, g) - first_effect_weight][i * width + j];
+                    put(f, i, g, j, sum);
+                    if (f != g) put(f, j, g, i, sum);
+                }
+    weighted_.reserve(1, n_padded);
     for (int a = 0; a < q && !nominal_; ++a) {
-        weigh(a, 0);
-        for (int j = 1; j < width; ++j) factor[effect_at(0, j)][a] = dot(weighted_[0], design[j], n_padded);
+        weigh(a, 0, 0, n_padded);
+        for (int j = 1; j < width; ++j) information_[effect_at(0, j)][a] = dot(weighted_[0], design[j], n_padded);
     }
 }
 
@@ -276,7 +314,7 @@ void LogLinear::curvature_of_intercepts() {  // of an ordinal x: Cᵀ [Σ_k n_k 
                 for (int l = 0; l <= q; ++l) covariance += (*C_)(l, a) * (*C_)(l, b) * share[l][k];
                 total += rows[k] * covariance;
             }
-            factor[a][b] = total;
+            information_[a][b] = total;
         }
 }
 
@@ -290,7 +328,7 @@ bool LogLinear::climb() {  // a step is halved until it does not lower the log p
         }
     }
     log_posterior(theta);
-    moments();
+    slope();
     return false;
 }
 

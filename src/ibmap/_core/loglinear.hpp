@@ -12,8 +12,8 @@
 
 namespace ibmap {
 
-struct Precision {  // of the prior
-    double intercept = 0.02, effect = 4.0;
+struct Precision {  // of the prior; and how close to the mode: the squared length of a step, in standard deviations, that is not taken
+    double intercept = 0.02, effect = 4.0, close = 1e-20;
 };
 
 // Rows of (levels of x) counts, designs and codes: what a model is fitted to.
@@ -44,19 +44,26 @@ class LogLinear {
     void fit(const Slices& slices, const Coding& contrasts, const Coding& effects, std::vector<int> members,
              std::vector<const Coding*> codings, const Precision& precision, const LogLinear* begin_at = nullptr);
 
+    // Or: make place for rows of which each is a slice of its own, and fill in design (but for its first row), counts and rows; then find the
+    // mode, from the shares of the levels, from theta, or from the last mode. first: column of the design where each member begins, and the end.
+    enum class Start { shares, theta, mode };
+    void shape(const Coding& contrasts, const Coding& effects, std::vector<int> first, int n_slices);
+    void find_mode(const Precision& precision, Start start = Start::shares);
+
     double inside(int member);        // t of a member, by its effects and their block of H⁻¹
     double length(int member) const;  // of its effects
     double left_out();                // log likelihood, less the number of parameters that the data have set and not the prior
 
   private:
-    static constexpr int STEPS = 50;
-    static constexpr double CLOSE = 1e-20;     // squared length of a step, in standard deviations, that is not taken
+    static constexpr int STEPS = 50, SLICES_AT_ONCE = 256;
+    static constexpr double SHORTER = 0.01;    // squared length of a step beside that before it, above which the curvature is found anew
     static constexpr double ROUNDING = 1e-13;  // of the log posterior, by which a good step may seem to lower it
 
     const Coding *C_ = nullptr, *S_ = nullptr;
     bool nominal_ = true;
     Precision precision_;
     Matrix<double> odds_, mean_c_, parts_, inner_, weighted_, by_slice_, both_;
+    Matrix<double> information_;  // H without the prior, at the mode
     std::vector<double> step_, trial_, effect_, levels_;
     AlignedVector<double> largest_, norm_, left_;
     std::vector<int> indicator_at_;  // (slices, members): 1 + column of the indicator of a level among those above 0; 0 for level 0
@@ -68,7 +75,8 @@ class LogLinear {
     void begin();
     void begin_at(const LogLinear& other);
     double log_posterior(const std::vector<double>& at);
-    void moments();
+    double log_likelihood(const std::vector<double>& at, int begin, int n);
+    void find_weights();
     void slope();
     void curvature();
     void curvature_by_columns();

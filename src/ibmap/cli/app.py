@@ -22,6 +22,7 @@ from ibmap.cli.explain import explain
 from ibmap.cli.fit import fit
 from ibmap.cli.groups import Verb, expanded
 from ibmap.cli.impute import impute
+from ibmap.cli.interactions import interactions
 from ibmap.cli.interrupts import leave, say_interrupted
 from ibmap.cli.learn import learn
 from ibmap.cli.messages import arguments_of, in_options
@@ -47,11 +48,12 @@ class Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the verb that was asked for."""
         try:
-            with ended(), warnings.catch_warnings():
+            with warnings.catch_warnings():
                 for kind in TOLD:
                     warnings.simplefilter("always", kind)
                 warnings.showwarning = lambda message, kind, *_, **__: self._warn(ctx, message, kind)
-                return super().invoke(ctx)
+                with ended():  # what is closed may warn, too
+                    return super().invoke(ctx)
         except BrokenPipeError:  # the reader has seen enough; typer knows what to do
             raise
         except (IbmapError, OSError) as error:
@@ -138,7 +140,8 @@ def options(
 
 #: verbs by what they are for, in the order of the help
 TASKS = {
-    "Learn a network": ("learn", "pack", "explain", "report", "plot", "bootstrap", "compare", "test"),
+    "Learn a network": ("learn", "pack", "explain", "report", "plot", "bootstrap", "compare"),
+    "Ask a table": ("test", "interactions"),
     "Use it": ("fit", "ask", "sample", "impute", "score", "evaluate", "convert"),
     "Try, simulate, optimise": ("demo", "simulate", "optimize"),
     "Reproduce the paper": ("reproduce", "describe"),
@@ -157,6 +160,7 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "impute": (impute, "Fill the missing values of a table by a model."),
     "score": (score, "Tell how probable the rows of a table are in a model, and which are odd."),
     "test": (answer, "Ask whether two variables are independent given others."),
+    "interactions": (interactions, "List triples of variables that say something only together."),
     "evaluate": (evaluate, "Compare a learned graph with the truth, or with unseen data."),
     "pack": (pack, "Pack a table to bits, in a file that opens at once however large it is."),
     "convert": (convert, "Write a network in another format."),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,19 +20,22 @@ def ask(
     as_json: options.Json = False,
 ) -> None:
     """Ask a model one question; the answer says whether it is exact."""
-    from ibmap.model import read_model
+    from ibmap.model import NumberAnswer, read_model
 
     network = read_model(model)
-    answer = network.query(x, evidence(given or [], network.names), random_state=seed)
+    answer: Any = network.query(x, evidence(given or [], network.names), random_state=seed)
     if as_json:
-        found = {
-            "x": x,
-            "given": {name: str(level) for name, level in answer.given.items()},
-            "method": answer.method,
-            "probabilities": {str(level): p for level, p in answer.items()},
-        }
-        if answer.errors is not None:
-            found["errors"] = {str(level): error for level, error in answer.errors.items()}
+        known = {name: str(level) for name, level in answer.given.items()}
+        found: dict[str, Any] = {"x": x, "given": known, "method": answer.method}
+        if isinstance(answer, NumberAnswer):
+            numbers = ("mean", "deviation", "median", "low", "high", "error")
+            found |= {name: getattr(answer, name) for name in numbers}
+            bars = zip(("from", "to", "share"), zip(*answer.histogram, strict=True), strict=True)
+            found["histogram"] = {name: list(column) for name, column in bars}
+        else:
+            found["probabilities"] = {str(level): p for level, p in answer.items()}
+            if answer.errors is not None:
+                found["errors"] = {str(level): error for level, error in answer.errors.items()}
         screen.tell_json(found)
     else:
         screen.tell(str(answer))

@@ -75,7 +75,7 @@ def bootstrap(
     from ibmap.results.bootstrap import support_content
 
     with output_folder(output.out, FILES, output.force):
-        engine, _ = table.suited_to(test.test, learner.score).read(file)
+        engine, _ = table.suited_to(test.test, learner.score, learner.learner).read(file)
         learning = learner.prepared(test, engine.schema)
         if about is not None:
             engine.schema.index(about)  # raises, with the nearest name as advice

@@ -46,7 +46,7 @@ def compare(
         raise RequestError(
             "compare two tables, A and B; or one, with --by and the column that tells groups apart"
         )
-    if table.columns not in (None, "categories"):
+    if table.continuous is not None:
         raise RequestError("compare looks at categories: cut numbers by --discretize and --bins")
     if table.weights is not None:
         raise RequestError("compare takes no weights: permutations would tear repeated rows apart")
@@ -83,7 +83,7 @@ def read_groups(
     """Return both groups, read together: the same levels, the same bins; and what they are called."""
     import polars as pl
 
-    from ibmap.data import load
+    from ibmap.cli.table_options import counted_rows, read_as
     from ibmap.data.files import open_frame
     from ibmap.data.frames import source_of_polars
     from ibmap.learners.comparison import split_by
@@ -93,7 +93,7 @@ def read_groups(
         other, by = open_frame(second), _free_name(opened.names)
         labels = (first.name, second.name) if first.name != second.name else (str(first), str(second))
         how = table.how(opened.names)
-        kept = list(opened.select(how["drop"], how["only"]))
+        kept = list(dict.fromkeys([*opened.select(how["drop"], how["only"]), *filter(None, [table.cluster])]))
         frames = [opened.frame.select(kept), _columns_of(other.frame, kept, second, table)]
         marked = [frame.with_columns(pl.lit(k).alias(by)) for k, frame in enumerate(frames)]
         try:
@@ -104,7 +104,10 @@ def read_groups(
                 f"the columns of {str(second)!r} are of other types: {_odd_types(frames)}"
             ) from None
     how = (table if labels is None else replace(table, drop=None, only=None)).how(opened.names)
-    data = load(opened, **{name: value for name, value in how.items() if name not in ("columns", "weights")})
+    left, rows = counted_rows(opened, how)
+    data, said = read_as(left, how, rows)
+    for words in said:
+        screen.note(words)
     groups, named = split_by(data, str(by))
     return groups, labels or named
 

@@ -11,7 +11,7 @@ from ibmap.cli import output, screen
 from ibmap.cli.learn import FILES, PAGE, graph_text, result_files, where_to_look
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
+    from ibmap.data import Table
     from ibmap.learners import Learned
     from ibmap.synthetic import World
 
@@ -48,7 +48,7 @@ def demo(
     console.print(where_to_look(out, files), style="dim")
 
 
-def learn_cancer(callback: Any = None) -> tuple["CategoricalData", "Learned"]:
+def learn_cancer(callback: Any = None) -> tuple["Table", "Learned"]:
     """Learn from the Wisconsin breast cancer table that scikit-learn ships, cut into three quantile bins."""
     from sklearn.datasets import load_breast_cancer
 
@@ -66,13 +66,13 @@ def learn_world(callback: Any = None) -> tuple["World", list["Learned"]]:
     """Draw a random network and rows from it; learn it back from more and more of the rows."""
     import numpy as np
 
-    from ibmap.data import CategoricalData
+    from ibmap.data import Table
     from ibmap.learners import evidence_map
     from ibmap.synthetic import simulate_random
 
     world = simulate_random(20, 2, n_rows=ROWS[-1], potentials="symmetric", random_state=0)
     names, codes = world.graph.names, world.data.T.astype(np.int8)
-    tables = [CategoricalData(codes[:, :rows], names, ((0, 1),) * len(names)) for rows in ROWS]
+    tables = [Table(codes[:, :rows], names, ((0, 1),) * len(names)) for rows in ROWS]
     return world, [evidence_map(table, callback=callback) for table in tables]
 
 

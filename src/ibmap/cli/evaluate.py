@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 NAMED = 5  #: wrong edges that are named on the screen
 KINDS = ("independences", "edges")
 
+MIXED = (
+    "The mean log probability of a level, or log density of a number's standard score, given the\n"
+    "neighbours: every fifth row is predicted by a model of the others. Compare it on the same rows only."
+)
 WORDS = "precision: how much of what was found is true; recall: how much of what is true was found"
 
 Edge = tuple[str, str]
@@ -52,7 +56,9 @@ def evaluate(
         result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
     if data is not None:
         unseen, _ = as_learned(table, graph, learned).suited_to(test.test).read(data)
-        found = on_unseen_rows(learned, unseen, test.make(unseen.schema), queries, seed)
+        is_mixed = unseen.schema.is_continuous and getattr(unseen, "gaussian_moments", None) is None
+        asked = None if is_mixed and test.test is None else test.make(unseen.schema)
+        found = on_unseen_rows(learned, unseen, asked, queries, seed)
         result |= {"data": str(data), **found}
     if as_json:
         screen.tell_json(result)
@@ -102,35 +108,41 @@ def as_learned(table: options.TableOptions, graph: Path, learned: "Graph") -> op
         about, edges = found["data"], found.get("bin_edges") or None
         if table.drop is None and table.only is None and (about.get("drop") or about.get("only")):
             chosen["only"] = list(learned.names)
-        if table.missing == "error":
-            chosen["missing"] = about.get("missing") or "error"
+        if table.missing is None:
+            policy = about.get("missing")
+            chosen["missing"] = "testwise" if policy in ("question", "impute") else policy
         if table.discretize is None and table.bins is None:
             chosen |= {"discretize": about.get("discretize"), "bins": edges or about.get("bins")}
-            chosen |= {"columns": table.columns or about.get("columns")}
-        for option in ("ordinal", "categorical", "missing_values"):
+            chosen |= {"continuous": table.continuous or about.get("continuous")}
+        for option in ("nominal", "ordinal", "numbers", "missing_values"):
             chosen[option] = getattr(table, option) or about.get(option)
     return replace(table, **chosen)
 
 
 def on_unseen_rows(
-    learned: "Graph", engine: "Engine", test: "IndependenceTest", queries: str, seed: int
+    learned: "Graph", engine: "Engine", test: "IndependenceTest | None", queries: str, seed: int
 ) -> dict[str, Any]:
-    """Return log score and accuracy on a table, and those of the graph without edges."""
+    """Return log score and accuracy on a table, if there is a test, and those of the graph without edges."""
     from ibmap.graph import Graph
     from ibmap.metrics import accuracies, log_score, n_queries
 
     kind = int(queries) if queries.isdecimal() else queries
     graphs = [learned, Graph(learned.names)]
     logs = [log_score(graph, engine) for graph in graphs]
+    about = {
+        "log_score": logs[0],
+        "log_score_empty_graph": logs[1],
+        "n_rows": engine.schema.n_rows,
+        "continuous": engine.schema.is_continuous,
+    }
+    if test is None:
+        return {**about, "continuous": False}
     with screen.bar("queries") as advance:
         found = accuracies(graphs, engine, test=test, queries=kind, random_state=seed, advance=advance)
     return {
-        "log_score": logs[0],
-        "log_score_empty_graph": logs[1],
+        **about,
         "accuracy": found[0],
         "accuracy_empty_graph": found[1],
-        "n_rows": engine.schema.n_rows,
-        "continuous": engine.schema.is_continuous,
         "test": test.name,
         "queries": kind,
         "n_queries": n_queries(engine.schema.n_variables, kind),
@@ -143,10 +155,12 @@ def show(result: dict[str, Any]) -> None:
     console = screen.console()
     if "hamming" in result:
         show_truth(console, result)
-    if "hamming" in result and "accuracy" in result:
+    if "hamming" in result and "log_score" in result:
         console.print()
     if "accuracy" in result:
         show_accuracy(console, result)
+    elif "log_score" in result:
+        show_log_score(console, result, MIXED)
 
 
 def show_truth(console: "Console", result: dict[str, Any]) -> None:
@@ -185,13 +199,21 @@ def log_score_in_words(logs: float, of_empty: float, continuous: bool) -> str:
     )
 
 
+def show_log_score(console: "Console", result: dict[str, Any], words: str) -> None:
+    """Print the log score, and what it means."""
+    rows, of_empty = screen.counted(result["n_rows"], "row"), result["log_score_empty_graph"]
+    said = f"Log score {result['log_score']:.4f} on {rows} (the graph without edges: {of_empty:.4f})"
+    console.print(said, style="bold")
+    console.print(words)
+
+
 def show_accuracy(console: "Console", result: dict[str, Any]) -> None:
     """Print log score and accuracy on unseen rows, and what they mean."""
     share, of_none = result["accuracy"], result["accuracy_empty_graph"]
-    rows, queries = screen.counted(result["n_rows"], "row"), screen.counted(result["n_queries"], "question")
-    logs, of_empty = result["log_score"], result["log_score_empty_graph"]
-    console.print(f"Log score {logs:.4f} on {rows} (the graph without edges: {of_empty:.4f})", style="bold")
-    console.print(log_score_in_words(logs, of_empty, result["continuous"]))
+    queries, logs = screen.counted(result["n_queries"], "question"), result["log_score"]
+    show_log_score(
+        console, result, log_score_in_words(logs, result["log_score_empty_graph"], result["continuous"])
+    )
     console.print()
     console.print(f"Accuracy {share:.3f} (the graph without edges: {of_none:.3f})", style="bold")
     console.print(

@@ -11,21 +11,24 @@ from ibmap.cli.table_options import load_as
 from ibmap.errors import DataError, DataWarning, RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
-    from ibmap.data.numbers import NumericData
+    from ibmap.data import Table
     from ibmap.results.result_file import Result
 
 
 HOW = (
-    "columns",
     "missing",
     "discretize",
     "bins",
     "drop",
     "only",
     "weights",
+    "weights_are",
+    "cluster",
+    "imputation_seed",
+    "nominal",
     "ordinal",
-    "categorical",
+    "continuous",
+    "numbers",
     "missing_values",
 )  #: arguments of ``load_as``, in a result
 
@@ -47,15 +50,18 @@ def explain(
     known = read_result(result)
     for name in (x, y):
         known.learned.graph.index(name)
-    table = read_again(known, data)
-    found = explained(table, known.learned, x, y, engine=engine)
+    from ibmap.engines import as_engine
+    from ibmap.learners.imputation import completed
+
+    table = completed(as_engine(read_again(known, data), engine))
+    found = explained(table, known.learned, x, y)
     if as_json:
         screen.tell_json(found.to_dict())
     else:
         screen.tell(str(found))
 
 
-def read_again(known: "Result", data: Path | None) -> "CategoricalData | NumericData":
+def read_again(known: "Result", data: Path | None) -> "Table":
     """Read the table that a result was learned from, and make sure that it is the same."""
     from ibmap.data.schema import PARTS
     from ibmap.data.workbooks import sheet_of

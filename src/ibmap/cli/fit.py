@@ -1,16 +1,19 @@
 """``ibmap fit``: from a structure to a model."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ibmap._text import listed
 from ibmap.cli import options, screen
 from ibmap.cli.convert import read_network
 from ibmap.cli.explain import HOW
-from ibmap.errors import ContinuousError, DataError, RequestError
+from ibmap.errors import RequestError
+
+SHOWN = 10  #: interactions that are named on the screen; all are in the file, and in --json
 
 if TYPE_CHECKING:
     from ibmap.model import MarkovNetwork
@@ -45,33 +48,41 @@ def fit(
     if out is None and not result.is_dir():
         raise RequestError("a network that is no folder has no place for the model: pass --out MODEL")
     refuse_existing(target, overwrite=force)
-    network = read_network(result)
+    source = as_source(result)
     from ibmap.model import MarkovNetwork, write_model
 
-    try:
-        engine, _ = as_learned(result, table).read(file)
-    except ContinuousError as error:
-        raise DataError(f"{error.found}: models need categories; pass --discretize 'quantile'") from None
+    engine, _ = as_learned(result, table).read(file)
     began = perf_counter()
     how: dict[str, Any] = {"effect_variance": effect_variance, "pseudo_rows": pseudo_rows}
-    model = MarkovNetwork.fit(network.graph, engine, method=method, max_iter=max_iter, **how)
+    model = MarkovNetwork.fit(source, engine, method=method, max_iter=max_iter, **how)
     seconds = perf_counter() - began
     write_model(model, target, overwrite=force)
     show(model, target, seconds, as_json)
+
+
+def as_source(result: Path) -> Any:
+    """Return what was learned, which knows its arcs; of other networks the graph."""
+    file = result / "result.json" if result.is_dir() else result
+    if file.name == "result.json" and file.is_file():
+        from ibmap.results.result_file import read_result
+
+        return read_result(file).learned
+    return read_network(result).graph
 
 
 def as_learned(result: Path, given: options.TableOptions) -> options.TableOptions:
     """Return how the table of a result was read; options that are given count more."""
     file = result / "result.json" if result.is_dir() else result
     if file.name != "result.json" or not file.is_file():
-        return given
+        is_cut = given.discretize is not None or given.bins is not None
+        return given if is_cut or given.continuous else replace(given, continuous=["auto"])
     from ibmap.results.result_file import read_result
 
     about = {name: read_result(file).content["data"].get(name) for name in HOW}
     usual = {option.name: option.default for option in fields(options.TableOptions)}
     chosen = {name: getattr(given, name) for name in usual if getattr(given, name) != usual[name]}
     if "discretize" in chosen or "bins" in chosen:  # numbers that were taken as they are can be cut now
-        about["columns"] = None
+        about["continuous"] = about["numbers"] = None
     known = {name: value for name, value in about.items() if value is not None}
     return options.TableOptions(**{**known, **chosen})
 
@@ -80,13 +91,22 @@ def show(model: "MarkovNetwork", target: Path, seconds: float, as_json: bool) ->
     """Print what was made."""
     by, n_parameters = model.fitted_by, len(model.theta)
     found = {"out": str(target), "method": by.method if by else None, "n_rows": by.n_rows if by else None}
+    straight = [list(edge) for edge in getattr(model, "straight", ())]
     if as_json:
-        about = {"parameters": n_parameters, "exact": model.is_tractable, "seconds": seconds}
+        about: dict[str, Any] = {"parameters": n_parameters, "exact": model.is_tractable, "seconds": seconds}
+        about["interactions"] = [list(names) for names in model.interactions]
+        about["straight"] = straight
         screen.tell_json({**found, "variables": len(model.names), "edges": model.graph.n_edges, **about})
         return
     sizes = screen.counted(model.graph.n_edges, "edge"), screen.counted(len(model.names), "variable")
     rows = screen.counted(by.n_rows if by else 0, "row")
     how = f"by {found['method']} in {screen.in_seconds(seconds)}"
     screen.tell(f"{sizes[0]} among {sizes[1]}, fitted to {rows} {how}")
-    screen.tell(f"questions will be answered {'exactly' if model.is_tractable else 'by Gibbs sampling'}")
+    what = f"a model {model.terms_in_words}" if model.terms_in_words else "this model"
+    how = "exactly" if model.is_tractable else "by Gibbs sampling"
+    screen.tell(f"questions will be answered {how}, for {what}")
+    if len(model.interactions) > 3:
+        shown, more = model.interactions[:SHOWN], len(model.interactions) - SHOWN
+        words = "; ".join(map(listed, shown)) + (f"; and {more:,} more" if more > 0 else "")
+        screen.tell(f"interactions: {words}")
     screen.tell(f"wrote {target}")

@@ -78,7 +78,7 @@ def answered() -> Iterator[None]:
     for number in handled:
         signal.signal(number, _heard)
     hooks = sys.unraisablehook, threading.excepthook
-    sys.unraisablehook, threading.excepthook = _quiet(hooks[0]), _quiet(hooks[1])
+    sys.unraisablehook, threading.excepthook = map(_quiet, hooks)
     threading.Thread(target=_watch, args=(reading,), daemon=True, name="signals").start()
     try:
         yield
@@ -110,8 +110,8 @@ def leave() -> None:
     """
     if _state.heard is None:
         return
-    abandon()
     _end_processes()
+    abandon()
     say_interrupted()
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
@@ -144,8 +144,19 @@ def _watch(reading: int) -> None:
 
 
 def _end_processes() -> None:
-    """End the processes that this one has started, if there are any."""
+    """End the processes that this one has started, if there are any, and give back what they share.
+
+    Python would say after our line that semaphores have leaked: those who clean up were not asked.
+    """
     started = sys.modules.get("multiprocessing")
     for process in started.active_children() if started is not None else ():
         with suppress(OSError, ValueError, AttributeError):
             process.kill()
+            process.join(GRACE)
+    shared: Any = sys.modules.get("multiprocessing.synchronize")
+    if shared is not None:
+        registry = getattr(shared.util, "_finalizer_registry", {})
+        for finalizer in list(registry.values()):
+            if getattr(finalizer, "_callback", None) is getattr(shared.SemLock, "_cleanup", finalizer):
+                with suppress(OSError, ValueError):
+                    finalizer()

@@ -46,7 +46,7 @@ def learn(
     out = output.out
     try:
         with output_folder(out, FILES, output.force):
-            engine, about = table.suited_to(test.test, chosen.score).read(file)
+            engine, about = table.suited_to(test.test, chosen.score, chosen.learner).read(file)
             learning = chosen.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
             with advised(how_to_go_on(checkpoint)), screen.progress() as callback:
                 learned = learning(engine, callback).with_effects(engine)

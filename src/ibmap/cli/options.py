@@ -147,6 +147,13 @@ class SearchOptions:
             metavar="NAME", help="Edges as such, or from arcs: {views} [whichever predicts better]."
         ),
     ] = None
+    posterior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Posteriors over sampled graphs everywhere: {posteriors} [where these differ].",
+        ),
+    ] = None
     expected_neighbours: Annotated[
         float | None,
         typer.Option(metavar="C", help="Neighbours that a variable has a priori [learned from the data]."),
@@ -285,7 +292,7 @@ class LearnerOptions(SearchOptions):
 
     def asks_test(self) -> bool:
         """Whether the score that was chosen asks a test."""
-        from ibmap.scores import as_score
+        from ibmap.criteria import as_score
 
         return as_score(self.score).uses_test
 

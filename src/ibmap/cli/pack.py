@@ -26,7 +26,7 @@ def pack(
 ) -> None:
     """Read a table once, and write it as every verb that takes a FILE can open it at once."""
     from ibmap._files import refuse_existing
-    from ibmap.data import CategoricalData
+    from ibmap.data import Table
     from ibmap.data.packed_file import check_packed, write_packed
 
     if check:
@@ -41,7 +41,7 @@ def pack(
     from ibmap.engines.bits import packed_data
 
     read = table.load(file)[0]
-    if not isinstance(read, CategoricalData):
+    if not isinstance(read, Table):
         raise RequestError("numbers are not packed: cut them by --discretize and --bins")
     data = packed_data(read)
     write_packed(data, out, overwrite=force)

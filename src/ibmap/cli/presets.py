@@ -39,7 +39,7 @@ def for_learning(
     if chosen not in LEARNERS:
         known = ", ".join(LEARNERS)
         raise RequestError(f"--preset {name} is about {known}: leave it out, or choose --learner {known}")
-    if table.suited_to(test.test, learner.score).columns not in (None, "categories"):
+    if table.suited_to(test.test, learner.score).continuous is not None:
         raise RequestError(
             f"--preset {name} is about categories, and this is a request for numbers: leave it out"
         )

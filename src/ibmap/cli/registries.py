@@ -6,11 +6,10 @@ from importlib import import_module
 REGISTRIES = {
     "boundaries": "ibmap.synthetic.ising:BOUNDARIES",
     "combinations": "ibmap.independence.bayesian:COMBINATIONS",
-    "columns": "ibmap.data.kinds:COLUMNS",
     "couplings": "ibmap.synthetic.ising:COUPLINGS",
     "degrees_of_freedom": "ibmap.independence.contingency:DEGREES_OF_FREEDOM",
     "engines": "ibmap.engines.registry:ENGINES",
-    "scores": "ibmap.scores.registry:SCORES",
+    "scores": "ibmap.criteria.registry:SCORES",
     "searches": "ibmap.search.registry:SEARCHES",
     "discretizations": "ibmap.data.discretize:METHODS",
     "directed_scores": "ibmap.engines.model:DIRECTED",
@@ -18,7 +17,9 @@ REGISTRIES = {
     "layouts": "ibmap.drawing.layouts:LAYOUTS",
     "fits": "ibmap.model.fitting:METHODS",
     "learners": "ibmap.learners.registry:LEARNERS",
+    "numbers": "ibmap.data.numbers:NUMBERS",
     "policies": "ibmap.data.missing:POLICIES",
+    "posteriors": "ibmap.search.averaging:POSTERIORS",
     "potentials": "ibmap.synthetic.random_networks:POTENTIALS",
     "presets": "ibmap.paper.presets:PRESETS",
     "prior_counts": "ibmap.independence.bayesian:PRIOR_COUNTS",
@@ -31,6 +32,7 @@ REGISTRIES = {
     "tests": "ibmap.independence.registry:TESTS",
     "views": "ibmap.learners.views:VIEWS",
     "unseen": "ibmap.model.coding:UNSEEN",
+    "weights": "ibmap.data.weights:KINDS",
     "ties": "ibmap.independence.bayesian:TIES",
 }
 

@@ -21,12 +21,14 @@ def sample(
 ) -> None:
     """Draw rows: exactly where the network allows it, otherwise by Gibbs sampling."""
     check_target(out, force)
+    import polars as pl
+
     from ibmap.model import read_model
-    from ibmap.model.coding import labelled
 
     network = read_model(model)
-    data = network.sample(rows, sweeps=sweeps, random_state=seed)
-    write_table(labelled(data.names, data.levels, data.codes), out, force)
+    cells = network.sample_cells(rows, sweeps, seed)
+    columns = {name: network.labels(v, cells[v]) for v, name in enumerate(network.names)}
+    write_table(pl.DataFrame(columns, strict=False), out, force)
     if out is not None:
         how = "exactly" if network.is_tractable else "by Gibbs sampling"
         screen.tell(f"wrote {out}: {screen.counted(rows, 'row')}, drawn {how}")

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
-from ibmap._text import counted, listing, one_of
+from ibmap._text import listing
 from ibmap.cli import screen
 from ibmap.cli.endings import at_end
 from ibmap.cli.variable_lists import variables
 from ibmap.errors import ContinuousError, RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
-    from ibmap.data.numbers import NumericData
-    from ibmap.data.sources import Source
+    from ibmap.data import Table
+    from ibmap.data.weights import CountedRows
     from ibmap.engines import Engine
 
 EngineName = Annotated[
@@ -30,13 +29,6 @@ EngineName = Annotated[
 ]
 
 _BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
-#: how to ask for another way to read the table than the one that was chosen
-OTHERWISE = {
-    "categories": "--columns values takes numbers as they are",
-    "values": "--discretize quantile --bins 5 cuts them instead",
-    "ranks": "--discretize quantile --bins 5 cuts numbers instead",
-    "quantile": "--discretize quantile --bins 5 makes other bins",
-}
 
 
 def bins_of(text: str) -> Any:
@@ -58,14 +50,13 @@ def bins_of(text: str) -> Any:
 class ReadingOptions:
     """How a table is read: the arguments of :func:`load_as`."""
 
-    columns: Annotated[
+    missing: Annotated[
         str | None,
         typer.Option(
             metavar="KIND",
-            help="Columns are {columns} [categories; values if a test or score asks].",
+            help="Missing values: {policies}; question, impute [by their share, or error].",
         ),
     ] = None
-    missing: Annotated[str, typer.Option(metavar="KIND", help="Missing values: {policies}.")] = "error"
     discretize: Annotated[
         str | None, typer.Option(metavar="KIND", help="Cut continuous columns: {discretizations}.")
     ] = None
@@ -88,12 +79,24 @@ class ReadingOptions:
         list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="Columns of ordered levels: numbers by value, words as said: A=low<mid<high; repeat.",
+            help="Columns of ordered levels, as q*, or all: numbers by value; A=low<mid<high; repeat.",
         ),
     ] = None
-    categorical: Annotated[
+    nominal: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Columns of categories without an order, never cut; repeat."),
+        typer.Option(
+            metavar="A,B", help="Columns of categories without an order, by name, as q*, or all; repeat."
+        ),
+    ] = None
+    continuous: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns of numbers, by name, as q*, or all; repeat."),
+    ] = None
+    numbers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND", help="What of a number counts: {numbers} [ranks; values with --test gaussian]."
+        ),
     ] = None
     missing_values: Annotated[
         list[str] | None,
@@ -108,21 +111,34 @@ class ReadingOptions:
             metavar="X", help="The column that tells how often a row counts, or its sampling weight [once]."
         ),
     ] = None
+    weights_are: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="What weights are: {weights} [frequency if they are whole]."),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="X", help="The column that tells which rows belong together (person, school)."),
+    ] = None
+    imputation_seed: Annotated[
+        int, typer.Option(metavar="SEED", min=0, help="Of missing values that are imputed.")
+    ] = 0
 
-    def suited_to(self, test: str | None, score: str | None = None) -> Self:
-        """Return the same, for a test and a score: those of numbers take columns as they are."""
-        if self.columns is not None or (test is None and score is None):
+    def suited_to(self, test: str | None, score: str | None = None, learner: str | None = None) -> Self:
+        """Return the same, for a test, a score and a learner, which say what columns may be."""
+        if self.continuous is not None:
             return self
+        if learner == "evidence-map" and test is None and score in (None, "mixed"):
+            return replace(self, continuous=["auto"])
         from ibmap.learners.registry import takes_numbers
 
-        return replace(self, columns="values") if takes_numbers(test, score) else self
+        return replace(self, continuous=["all"]) if takes_numbers(test, score) else self
 
-    def load(self, file: Path) -> tuple["CategoricalData | NumericData", dict[str, Any]]:
+    def load(self, file: Path) -> tuple["Table", dict[str, Any]]:
         """Load the table in a file.
 
         Returns
         -------
-        data : CategoricalData or NumericData
+        data : Table
             The table.
         about : dict
             Where it comes from, as a result keeps it; how it was read the table knows itself.
@@ -130,45 +146,47 @@ class ReadingOptions:
         from ibmap.data.files import open_file, open_frame
 
         self._check_columns()
-        plain = self.weights is not None or self.columns not in (None, "categories")
-        opened: Any = (open_frame if plain else open_file)(Path("/dev/stdin") if str(file) == "-" else file)
+        opened: Any = (open_frame if self.counts_rows else open_file)(
+            Path("/dev/stdin") if str(file) == "-" else file
+        )
         how = self.how(opened.names)
         how["drop"] = _with_identifiers(opened, how)
-        if self.weights is not None:
-            opened, words = weighted(opened, self.weights)
-            screen.note(words)
-        if how["columns"] == "auto":
-            how |= _chosen(opened, how)
+        opened, rows = counted_rows(opened, how)
         try:
-            data = load_as(opened, **{**how, "weights": None})
+            data, said = read_as(opened, how, rows)
         except ContinuousError as error:
-            raise ContinuousError(error.found, f"{error.advice}; --columns auto chooses by itself") from None
-        if how["columns"] in ("values", "ranks") and (gone := len(opened.frame) - data.schema.n_rows):
-            rows = counted(len(opened.frame), "row")
-            screen.note(f"{gone:,} of {rows} with missing numbers {'is' if gone == 1 else 'are'} left out")
-        return data, {"path": file, "weights": self.weights}
+            raise ContinuousError(error.found, f"{error.advice}; evidence-map takes numbers, too") from None
+        for words in said:
+            screen.note(words)
+        return data, {"path": file, "weights": self.weights, "cluster": self.cluster}
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether rows may count more or less than once."""
+        if self.weights is None and self.weights_are is not None:
+            raise RequestError("weights_are says what the weights are: name their column, too (--weights X)")
+        return self.weights is not None or self.cluster is not None
 
     def how(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the options as arguments of :func:`load_as`; ``drop`` and ``only`` are lists of names."""
         how = {option.name: getattr(self, option.name) for option in fields(ReadingOptions)}
-        how |= {option: named_in(how[option], names) for option in ("drop", "only", "categorical")}
-        how["ordinal"] = ordered_in(self.ordinal, names)
+        how |= {option: named_in(how[option], names) for option in ("drop", "only")}
+        how |= {option: of_kind_in(how[option], names) for option in ("nominal", "ordinal", "continuous")}
+        if how["continuous"] in (["auto"], ["all"]):
+            how["continuous"] = how["continuous"][0]
         how["missing_values"] = missing_in(self.missing_values, names)
+        how["missing"] = self.missing or ("auto" if self.continuous == ["auto"] else "error")
         return how
 
     def _check_columns(self) -> None:
-        """Refuse kinds of columns that there are not, and numbers that are to be cut and not to be cut."""
-        from ibmap.data.kinds import COLUMNS
-
-        if self.columns is not None and self.columns not in COLUMNS:
-            raise RequestError(f"--columns must be {one_of(COLUMNS)}, not {self.columns!r}")
-        if self.columns in (None, "categories"):
+        """Refuse numbers that are to be cut and not to be cut."""
+        if self.continuous != ["all"]:
             return
         for option in ("discretize", "bins"):
             if getattr(self, option) is not None:
                 raise RequestError(
-                    f"--{option} cuts numbers; --columns {self.columns}, and tests and scores of numbers, "
-                    "take them as they are: leave out one of the two"
+                    f"--{option} cuts numbers; --continuous all, and tests and scores of numbers, take them "
+                    "as they are: leave out one of the two"
                 )
 
 
@@ -183,20 +201,31 @@ class TableOptions(ReadingOptions):
         kind, _, address = (self.engine or "").partition("=")
         if kind == "dask":
             return self._on_cluster(file, address or None)
+        from ibmap.criteria.whole_numbers import with_kinds
+
         data, about = self.load(file)
-        return self.counting(data), about
+        engine = self.counting(data := with_kinds(data))
+        from ibmap.learners.imputation import completed
+
+        policy = data.reading.get("missing")
+        if data.reading.get("continuous") not in (None, "all") or policy in ("question", "impute"):
+            from ibmap.data.kinds import note
+
+            screen.note(note(data.schema, data.missing_share))
+        return completed(engine), about
 
     def _on_cluster(self, file: Path, address: str | None) -> tuple["Engine", dict[str, Any]]:
         """Have the workers of a cluster read the table; it is forgotten when the verb ends."""
-        if self.columns not in (None, "categories"):
-            raise RequestError("the engine dask counts categories: leave out --columns, or --engine")
         from ibmap.data.files import open_file
         from ibmap.data.parquet import pieces_of
         from ibmap.engines.dask import DaskEngine
 
         known = signature(DaskEngine).parameters
+        from ibmap.data.kinds import numbers_in
+
         for option in fields(ReadingOptions):
-            if option.name not in ("columns", *known) and getattr(self, option.name) != option.default:
+            is_usual = option.name == "continuous" and self.continuous == ["auto"]
+            if option.name not in known and getattr(self, option.name) != option.default and not is_usual:
                 typed = option.name.replace("_", "-")
                 raise RequestError(
                     f"the engine dask reads columns as they are: leave out --{typed}, or --engine"
@@ -204,12 +233,18 @@ class TableOptions(ReadingOptions):
         how = self.how(pieces_of(file)[0])
         how["drop"] = _with_identifiers(open_file(file), how)
         how = {name: value for name, value in how.items() if name in known}
+        how["missing"] = self.missing or "error"
         with screen.bar("packing") as told:
             engine = DaskEngine(address, file, told=told, **how)
         at_end(engine.close)
-        return engine, {"path": file, "weights": self.weights}
+        if self.continuous is not None and (found := numbers_in(engine.schema)):
+            raise RequestError(
+                f"a cluster counts categories, and {listing(found)} holds too many different numbers: "
+                "--nominal takes them for categories, --drop leaves them out; or leave out --engine"
+            )
+        return engine, {"path": file, "weights": self.weights, "cluster": self.cluster}
 
-    def counting(self, data: "CategoricalData | NumericData") -> "Engine":
+    def counting(self, data: "Table") -> "Engine":
         """Return the engine that was chosen, with a table behind it."""
         from ibmap.engines import as_engine
 
@@ -224,8 +259,8 @@ def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
     if how["only"] is not None:
         return how["drop"]  # type: ignore[no-any-return]
     kept = [opened.names[i] for i in select_columns(opened.names, how["drop"], None)]
-    kept = [name for name in kept if name != how["weights"]]
-    cut = any(how[option] is not None for option in ("discretize", "bins", "columns"))
+    kept = [name for name in kept if name not in (how["weights"], how["cluster"])]
+    cut = any(how[option] is not None for option in ("discretize", "bins", "continuous"))
     found = identifiers(opened, kept, cut)
     if not found or len(kept) - len(found) < 2:
         return how["drop"]  # type: ignore[no-any-return]
@@ -236,47 +271,57 @@ def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
     return [*(how["drop"] or ()), *found]
 
 
-def _chosen(opened: Any, how: dict[str, Any]) -> dict[str, Any]:
-    """Choose how to read a table, and say so in one line."""
-    from ibmap.data.kinds import choose_columns
-
-    said = ("drop", "only", "ordinal", "categorical", "missing_values")
-    found = choose_columns(opened, **{option: how[option] for option in said})
-    screen.note(f"{found.why}; {OTHERWISE[found.discretize or found.columns]}")
-    return {"columns": found.columns, "discretize": found.discretize, "bins": found.bins}
-
-
 def load_as(
-    source: Any, *, columns: str | None = None, weights: str | None = None, **how: Any
-) -> "CategoricalData | NumericData":
-    """Load a table as categories, or as numbers: "values" or "ranks"; ``weights`` is a column of it."""
-    from ibmap.data import load
-    from ibmap.data.numbers import load_numbers
-
-    if weights is not None:
+    source: Any,
+    *,
+    weights: str | None = None,
+    cluster: str | None = None,
+    weights_are: str | None = None,
+    **how: Any,
+) -> "Table":
+    """Load a table; weights and clusters are columns of it."""
+    rows = None
+    if weights is not None or cluster is not None:
         from ibmap.data.files import open_frame
 
-        source, _ = weighted(open_frame(Path(source)), weights)
-    if columns in (None, "categories"):
-        return load(source, **how)
-    chosen = {name: value for name, value in how.items() if name not in ("discretize", "bins")}
-    return load_numbers(source, columns=str(columns), **chosen)
+        named = {"weights": weights, "cluster": cluster, "weights_are": weights_are}
+        source, rows = counted_rows(open_frame(Path(source)), named)
+    return read_as(source, how, rows)[0]
 
 
-def weighted(opened: Any, name: str) -> tuple["Source", str]:
-    """Return a table with its rows repeated by a column, without that column; and what to say about it."""
+def read_as(source: Any, how: Mapping[str, Any], rows: "CountedRows | None") -> "tuple[Table, list[str]]":
+    """Return a table, in which rows count as is said, and what there is to say about them."""
+    from ibmap.data import load
+
+    left = ("weights", "weights_are", "cluster")
+    data = load(source, **{name: value for name, value in how.items() if name not in left})
+    return (data, []) if rows is None else rows.of(data, source, how)
+
+
+def counted_rows(opened: Any, how: Mapping[str, Any]) -> "tuple[Any, CountedRows | None]":
+    """Return a table without its columns of weights and clusters, and what these say of its rows."""
+    named = [name for name in (how.get("weights"), how.get("cluster")) if name is not None]
+    if not named:
+        return opened, None
     from ibmap.data.frames import source_of_polars
     from ibmap.data.schema import unknown_variable
-    from ibmap.data.weights import repeat_rows, times_of
+    from ibmap.data.weights import CountedRows, cluster_numbers, row_weights
 
-    if name not in opened.names:
-        raise unknown_variable(name, opened.names)
-    frame = opened.frame
-    if not frame[name].dtype.is_numeric():
-        raise RequestError(f"--weights {name}: the column holds no numbers")
-    found = times_of(frame[name].to_numpy(), len(frame), f"--weights {name}")
-    ordinal = {one: order for one, order in opened.ordinal.items() if one != name}
-    return source_of_polars(repeat_rows(frame.drop(name), found.times), opened.warning, ordinal), found.words
+    for name in named:
+        if name not in opened.names:
+            raise unknown_variable(name, opened.names)
+    frame, counts, clusters = opened.frame, None, None
+    if (weights := how.get("weights")) is not None:
+        if not frame[weights].dtype.is_numeric():
+            raise RequestError(f"--weights {weights}: the column holds no numbers")
+        kind = how.get("weights_are")
+        counts = row_weights(frame[weights].to_numpy(), len(frame), f"--weights {weights}", kind)
+    if (cluster := how.get("cluster")) is not None:
+        clusters = cluster_numbers(frame[cluster].to_list(), len(frame), f"--cluster {cluster}: its values")
+    rows = CountedRows(counts, clusters, f"clusters of {cluster}")
+    ordinal = {one: order for one, order in opened.ordinal.items() if one not in named}
+    left = frame.drop(named) if rows.kept is None else frame.drop(named).filter(rows.kept)
+    return source_of_polars(left, opened.warning, ordinal), rows.some(rows.kept)
 
 
 def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:
@@ -284,17 +329,22 @@ def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | N
     return [name for text in texts for name in variables(text, names)] if texts else None
 
 
-def ordered_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:
-    """Return the columns that have an order, "A", or "A=low<high" where it is said.
+def of_kind_in(texts: Any, names: Sequence[str]) -> list[str] | None:
+    """Return the columns that an option gives a kind: names, patterns, "all", or orders as "A=low<high".
 
     Examples
     --------
-    >>> ordered_in(["a,b", "c=low<high"], ["a", "b", "c"])
-    ['a', 'b', 'c=low<high']
+    >>> of_kind_in(["a,b", "c=low<high"], ["a", "b", "c"]), of_kind_in(["q*,a"], ["a", "q1"])
+    (['a', 'b', 'c=low<high'], ['q*', 'a'])
     """
     if not texts:
         return None
-    return [one for text in texts for one in ([text] if "<" in text else variables(text, names))]
+    found: list[str] = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        parts = [part.strip() for part in text.split(",")]
+        as_typed = "<" in text or any(part in ("all", "auto") or "*" in part or "?" in part for part in parts)
+        found += ([text] if "<" in text else parts) if as_typed else variables(text, names)
+    return found
 
 
 def missing_in(texts: Any, names: Sequence[str]) -> Any:

@@ -1,7 +1,7 @@
-"""Reading: any table becomes :class:`CategoricalData`, small-integer codes with names and labels."""
+"""Reading: any table becomes a :class:`Table`, of small-integer codes and numbers, with names and labels."""
 
 from ibmap.data.reader import load
 from ibmap.data.schema import Schema
-from ibmap.data.table import CategoricalData
+from ibmap.data.table import Table
 
-__all__ = ["CategoricalData", "Schema", "load"]
+__all__ = ["Schema", "Table", "load"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap import _core
-from ibmap.errors import DataError
+from ibmap.errors import DataError, TimeColumnError
 
 Mask: TypeAlias = NDArray[np.bool_]
 Labels: TypeAlias = tuple[Hashable, ...]
@@ -214,9 +214,11 @@ def numbers_or_none(things: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool
     except OverflowError:  # integers beyond 64 bits are labels like any other
         return None
     rounded = any(issubclass(kind, int | np.integer | Decimal) for kind in solid)
-    if dtype is np.float64 and rounded and (is_merged(things, numbers) or _is_another(things, numbers)):
-        whole = _whole(things)
-        return None if whole is None else (whole, missing)
+    if dtype is np.float64 and rounded:
+        exact = [thing.item() if isinstance(thing, np.generic) else thing for thing in things]
+        if is_merged(exact, numbers) or _is_another(exact, numbers):
+            whole = _whole(exact)
+            return None if whole is None else (whole, missing)
     return numbers, missing
 
 
@@ -238,14 +240,14 @@ def is_merged(things: Iterable[Any], floats: NDArray[np.float64]) -> bool:
     return len(distinct) < len({thing for thing in things if thing == thing})
 
 
-def _is_another(things: NDArray[Any], floats: NDArray[np.float64]) -> bool:
-    """Whether an integer became another one, among whole floats."""
+def _is_another(things: Iterable[Any], floats: NDArray[np.float64]) -> bool:
+    """Whether an integer or a decimal became another one, among whole floats."""
     if not (np.isfinite(floats) & (floats == np.floor(floats))).all():
         return False
-    return any(isinstance(thing, int | np.integer) and float(thing) != int(thing) for thing in things)
+    return any(isinstance(thing, int | Decimal) and float(thing) != thing for thing in things)
 
 
-def _whole(things: NDArray[Any]) -> NDArray[np.int64] | None:
+def _whole(things: Iterable[Any]) -> NDArray[np.int64] | None:
     """Return 64-bit integers, None if some number is none."""
     try:
         whole = [in_one_way(value) for value in things]
@@ -361,7 +363,8 @@ def wrong_type(name: str, kind: str) -> DataError:
     """Return the error for a column of dates, durations, lists or other values that are no categories."""
     if kind.lower().startswith("complex"):
         return DataError(f"Complex data not supported: column {name!r} is of type {kind}")
-    return DataError(
+    is_time = kind.lower().startswith(("date", "time", "duration"))
+    return (TimeColumnError if is_time else DataError)(
         f"column {name!r} holds values of type {kind}, which are no categories: "
         "turn them into strings or whole numbers (a year, a weekday, a bin), or drop it"
     )

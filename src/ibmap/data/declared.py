@@ -1,12 +1,14 @@
-"""What users declare about columns: an order of levels, that numbers are categories, what is missing."""
+"""What users declare about columns: their kinds, an order of levels, values that stand for missing ones."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ibmap._text import first_few, listing
+from ibmap import _checks
+from ibmap._text import first_few, in_short, listing
 from ibmap.data.columns import Coded, Column, Labels, Numeric, encode_numbers, label, scatter
 from ibmap.data.discretize import is_whole
 from ibmap.data.schema import unknown_variable
@@ -14,8 +16,13 @@ from ibmap.errors import DataError, RequestError
 
 #: names of columns ("mood", or "mood=low<high"), or from names to levels (None: the order of the data)
 Ordinal: TypeAlias = Iterable[str] | Mapping[str, Sequence[Any] | None] | None
+#: names of columns, patterns ("q*"), or "all" that are not named otherwise
+Names: TypeAlias = Iterable[str] | None
 #: values of all columns, or from names to values
 MissingValues: TypeAlias = Iterable[Any] | Mapping[str, Iterable[Any]] | None
+
+
+ALL = "all"  #: the columns that are not named otherwise
 
 
 @dataclass(frozen=True)
@@ -26,8 +33,13 @@ class ColumnOptions:
     ----------
     orders : dict
         Of columns whose levels have an order: the levels in it, None if the data tell.
-    categorical : tuple of str
+    nominal : tuple of str
         Columns of categories without an order, whatever they hold.
+    continuous : tuple of str
+        Columns of numbers, however few different ones they hold.
+    others : {"categories", "auto", "all"}
+        What columns are that are not declared: categories; what their values say (``data/kinds.py``); or
+        continuous wherever they hold numbers.
     absent : dict
         Values that stand for missing ones, by column.
     in_source : tuple of str
@@ -35,7 +47,9 @@ class ColumnOptions:
     """
 
     orders: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
-    categorical: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    continuous: tuple[str, ...] = ()
+    others: str = "categories"
     absent: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     in_source: tuple[str, ...] = ()
 
@@ -44,12 +58,14 @@ class ColumnOptions:
         values = self.absent.get(column.name)
         return column if values is None else without_values(column, values)
 
-    def column(self, column: Column, numbers: bool = False) -> Column:
-        """Return a column as it was declared; with ``numbers``, numbers with an order stay numbers."""
+    def column(self, column: Column) -> Column:
+        """Return a column as it was declared."""
         name, column = column.name, self.with_missing(column)
-        if name in self.categorical:
+        if name in self.continuous and not isinstance(column, Numeric):
+            raise DataError(f"column {name!r} holds no numbers, so it cannot be continuous")
+        if name in self.nominal:
             return replace(as_categories(column), ordinal=False)
-        if name not in self.orders or (numbers and isinstance(column, Numeric) and not self.orders[name]):
+        if name not in self.orders:
             return column
         found, order = as_categories(column), self.orders[name]
         if order is not None:
@@ -57,6 +73,10 @@ class ColumnOptions:
         if not isinstance(column, Numeric):
             check_order(name, found.levels, found.declared)
         return replace(found, ordinal=True)
+
+    def is_declared(self, name: str) -> bool:
+        """Whether the kind of a column was declared."""
+        return name in self.nominal or name in self.orders or name in self.continuous
 
     def arguments(self, names: Sequence[str]) -> dict[str, Any]:
         """Return what was declared about some columns, as arguments of :func:`ibmap.load`; None is nothing.
@@ -77,9 +97,13 @@ class ColumnOptions:
         absent = {name: list(self.absent[name]) for name in names if name in self.absent}
         every = next(iter(absent.values()), [])
         alike = len(absent) == len(names) and all(values == every for values in absent.values())
+        continuous: Any = [name for name in self.continuous if name in names]
+        if self.others == ALL or not continuous:
+            continuous = None if self.others == "categories" else self.others
         return {
             "ordinal": ordinal or None,
-            "categorical": [name for name in self.categorical if name in names] or None,
+            "nominal": [name for name in self.nominal if name in names] or None,
+            "continuous": continuous,
             "missing_values": (every if alike else absent) or None,
         }
 
@@ -91,39 +115,75 @@ class ColumnOptions:
 
 def column_options(
     names: Sequence[str],
-    ordinal: Ordinal,
-    categorical: Iterable[str] | None,
-    missing_values: MissingValues,
+    ordinal: Ordinal = None,
+    nominal: Names = None,
+    continuous: Names = None,
+    missing_values: MissingValues = None,
     known: Mapping[str, tuple[str, ...] | None] | None = None,
 ) -> ColumnOptions:
     """Return options of columns, checked against their names; ``known`` are ordinal unless declared else.
 
     Examples
     --------
-    >>> column_options(("age", "mood"), {"mood": ["low", "high"]}, None, [-9]).orders
+    >>> column_options(("age", "mood"), {"mood": ["low", "high"]}, missing_values=[-9]).orders
     {'mood': ('low', 'high')}
-    >>> column_options(("age", "mood"), ["mod"], None, None)
+    >>> column_options(("q1", "q2", "sex"), "all", nominal="sex").orders
+    {'q1': None, 'q2': None}
+    >>> column_options(("age", "mood"), ["mod"])
     Traceback (most recent call last):
         ...
     ibmap.errors.UnknownVariableError: there is no variable 'mod'; did you mean 'mood'?
     """
     if not isinstance(ordinal, Mapping):
         ordinal = dict(order_in(text, names) for text in _names(ordinal, "ordinal"))
-    orders = {str(name): _order(name, levels) for name, levels in ordinal.items()}
-    plain = _names(categorical, "categorical")
-    if both := [name for name in plain if name in orders]:
-        raise RequestError(f"{listing(both)}: a column is either ordinal or categorical")
+    is_auto = isinstance(continuous, str) and continuous == "auto"
+    said = {
+        "ordinal": tuple(map(str, ordinal)),
+        "nominal": _names(nominal, "nominal"),
+        "continuous": () if is_auto else _names(continuous, "continuous"),
+    }
+    of_kind = _columns_of_kinds(said, names)
+    orders = {name: _order(name, ordinal.get(name)) for name in of_kind["ordinal"]}
     by_name = missing_values if isinstance(missing_values, Mapping) else {}
-    for name in (*orders, *plain, *by_name):
+    for name in by_name:
         if name not in names:
             raise unknown_variable(name, names)
     if missing_values is not None and not isinstance(missing_values, Mapping):
         every = _values(missing_values)
         by_name = dict.fromkeys(names, every) if every else {}
-    others = {name: order for name, order in (known or {}).items() if name not in (*plain, *orders)}
+    declared = (*of_kind["nominal"], *of_kind["ordinal"])
+    others = {name: order for name, order in (known or {}).items() if name not in declared}
     in_source = tuple(name for name, order in others.items() if order is not None)
     absent = {str(name): _values(values) for name, values in by_name.items()}
-    return ColumnOptions({**others, **orders}, plain, absent, in_source)
+    rest = "categories" if continuous is None else ALL if ALL in said["continuous"] else "auto"
+    kinds = of_kind["nominal"], of_kind["continuous"], rest
+    return ColumnOptions({**others, **orders}, *kinds, absent, in_source)
+
+
+def _columns_of_kinds(said: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each kind: names come before patterns ("q*"), and these before "all"."""
+    kind_of: dict[str, str] = {}
+    rest = ""
+    for kind, some in said.items():
+        for name in some:
+            if name in names:
+                if kind_of.setdefault(name, kind) != kind:
+                    raise RequestError(f"{name!r}: a column is either {kind_of[name]} or {kind}")
+            elif name == ALL:
+                if rest:
+                    raise RequestError(f"all columns are either {rest} or {kind}")
+                rest = kind
+            elif not any(fnmatchcase(one, name) for one in names):
+                raise unknown_variable(name, names)
+    for kind, some in said.items():
+        for pattern in some:
+            if pattern not in names and pattern != ALL:
+                for name in names:
+                    if fnmatchcase(name, pattern):
+                        kind_of.setdefault(name, kind)
+    for name in names if rest not in ("", "continuous") else ():  # of those only some hold numbers
+        kind_of.setdefault(name, rest)
+    return {kind: tuple(name for name in names if kind_of.get(name) == kind) for kind in said}
 
 
 def order_in(text: str, names: Sequence[str]) -> tuple[str, list[str] | None]:
@@ -141,9 +201,7 @@ def order_in(text: str, names: Sequence[str]) -> tuple[str, list[str] | None]:
 
 
 def _names(names: Any, argument: str) -> tuple[str, ...]:
-    if not isinstance(names, Iterable | None):
-        raise RequestError(f"{argument} takes names of columns, not {names!r}")
-    return tuple(dict.fromkeys(map(str, (names,) if isinstance(names, str) else names or ())))
+    return () if names is None else tuple(dict.fromkeys(map(str, _checks.names_in(names, argument))))
 
 
 def _order(name: str, levels: Any) -> tuple[str, ...] | None:
@@ -158,7 +216,11 @@ def _order(name: str, levels: Any) -> tuple[str, ...] | None:
 
 
 def _values(values: Any) -> tuple[Any, ...]:
-    return (values,) if isinstance(values, str | int | float) else tuple(values)
+    if isinstance(values, Iterable) and not isinstance(values, str | bytes):
+        return tuple(values)
+    if not isinstance(values, str | int | float | np.generic):
+        raise RequestError(f"missing_values must be a list of values, not {in_short(values)}")
+    return (values,)
 
 
 def _text(level: Any) -> str:
@@ -250,7 +312,7 @@ def lost_orders(names: Iterable[str], levels: Mapping[str, tuple[Hashable, ...]]
     lost = [name for name in names if None in levels[name]]
     if not lost:
         return ""
-    is_taken = "is taken as categorical" if len(lost) == 1 else "are taken as categorical"
+    is_taken = "is taken as nominal" if len(lost) == 1 else "are taken as nominal"
     return (
         f"missing values are a category, which has no place in the order of {listing(lost)}: "
         f"{'it' if len(lost) == 1 else 'they'} {is_taken}; missing='testwise' keeps the order"

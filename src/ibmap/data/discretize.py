@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._text import listing, one_of
+from ibmap._text import in_short, listing, one_of
 from ibmap.data.columns import Coded, Column, Numeric, drop_unused_levels
 from ibmap.data.schema import unknown_variable
 from ibmap.errors import DataError
@@ -26,8 +26,8 @@ MOST_BINS = 100_000  #: of a column whose bins are counted, not listed
 
 def check_bins(method: str | None, bins: Any) -> None:
     """Refuse an unknown method, and bins that make no sense, before any data is read."""
-    if method is not None and method not in METHODS:
-        raise DataError(f"discretize must be None, {one_of(METHODS)}, not {method!r}")
+    if method is not None and (not isinstance(method, str) or method not in METHODS):
+        raise DataError(f"discretize must be None, {one_of(METHODS)}, not {in_short(method)}")
     if bins is None:
         return
     entries = list(bins.values()) if isinstance(bins, Mapping) else [bins]
@@ -44,7 +44,7 @@ def check_bins(method: str | None, bins: Any) -> None:
         elif entry is bins or not _are_edges(entry):
             raise DataError(
                 f"bins must be a whole number, or map names to whole numbers or ascending edges, "
-                f"not {entry!r}"
+                f"not {in_short(entry)}"
             )
 
 

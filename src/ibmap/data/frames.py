@@ -14,7 +14,7 @@ from ibmap import _core
 from ibmap._text import listing
 from ibmap.data.columns import EXACT, Coded, Column, Numeric, column_of, label, wrong_type
 from ibmap.data.sources import Batch, NotInBatchesError, Source, duplicate_names, one_batch
-from ibmap.data.table import CategoricalData
+from ibmap.data.table import Table
 from ibmap.errors import DataError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def open_source(source: Any) -> Source:
         return source
     if isinstance(source, Iterator) or is_reader(source):
         return source_of_frames(source)
-    if isinstance(source, CategoricalData):
+    if isinstance(source, Table):
         return one_batch(source.names, partial(_columns_of_codes, source), backend=source.backend)
     if isinstance(source, np.ndarray):
         return _source_of_array(source)
@@ -66,16 +66,10 @@ def open_source(source: Any) -> Source:
     )
 
 
-def _columns_of_codes(data: CategoricalData, names: Sequence[str]) -> list[Column]:
+def _columns_of_codes(data: Table, names: Sequence[str]) -> list[Column]:
     """Return variables that have their codes already."""
     return [
-        Coded(
-            name,
-            data.codes_of(i).astype(np.int64),
-            data.levels[i],
-            declared=True,
-            ordinal=name in data.ordinal,
-        )
+        Coded(name, data.codes_of(i).astype(np.int64), data.levels[i], declared=True)
         for name, i in zip(names, data.indices(names), strict=True)
     ]
 

@@ -1,91 +1,92 @@
-"""Which kind of table is this: categories, numbers, or both? And how can it be read?"""
+"""What kind of variable a column is: the one place where that is decided.
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+Words, truth values and declared categories are nominal, ordered categories ordinal, and numbers continuous
+if they have fractions or many different values. Of whole numbers with few values nobody can know whether they
+are codes or amounts: these columns are nominal here, and ``undecided``. What users declare comes first
+(``declared.py``).
+"""
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibmap._text import listing
-from ibmap.data.columns import Coded, Column, Numeric
-from ibmap.data.declared import MissingValues, Ordinal, column_options
+from ibmap.data.columns import Coded, Column
+from ibmap.data.declared import as_categories
 from ibmap.data.discretize import is_whole
-from ibmap.data.frames import open_source
-from ibmap.data.numbers import has_order
-from ibmap.data.quality import MANY_LEVELS
+from ibmap.data.schema import CONTINUOUS, NOMINAL, ORDINAL, Schema
 
-COLUMNS = ("auto", "categories", "values", "ranks")  #: what a table can be read as
-
-
-class Choice(NamedTuple):
-    """How a table can be read, and why."""
-
-    columns: str  #: "categories" (:func:`ibmap.load`), "values" or "ranks" (``load_numbers``)
-    why: str  #: in words
-    discretize: str | None = None  #: how numbers must be cut, to be categories
-    bins: int | None = None
+MOST_WHOLE = 20  #: different whole numbers up to which they may be levels
+MOST_FRACTIONS = 10  #: different numbers with fractions up to which they are ordered levels
+MOST_LEVELS = 100  #: of a column that there are conditionals of
+NOUNS = {CONTINUOUS: "numbers", ORDINAL: "ordered levels", NOMINAL: "categories"}
 
 
-def choose_columns(
-    source: Any,
-    *,
-    drop: Iterable[str] | None = None,
-    only: Iterable[str] | None = None,
-    ordinal: Ordinal = None,
-    categorical: Iterable[str] | None = None,
-    missing_values: MissingValues = None,
-) -> Choice:
-    """Look at the columns of a table, and choose how to read it.
-
-    A column is continuous if it holds numbers with fractions, or more than 20 different ones. Without any
-    such column all are categories. If all columns hold numbers, their values are taken as they are. Of both
-    kinds, all are taken by their ranks; where a column has more than two levels without an order, which have
-    no ranks, the numbers are cut at their quartiles instead.
-
-    Parameters
-    ----------
-    source : table
-        As for :func:`ibmap.load`.
-    drop, only : iterable of str, optional
-        Columns to leave out; the columns to use.
-    ordinal, categorical, missing_values
-        As for :func:`ibmap.load`; columns of categories are not continuous, whatever they hold.
+def with_kind(column: Column) -> Column:
+    """Return a column that nobody declared as numbers, or with the levels that it has by its values.
 
     Examples
     --------
-    >>> choose_columns({"height": [1.5, 1.7, 1.9], "sex": ["f", "m", "m"]}).why
-    "'height' is continuous, 'sex' holds no numbers: all columns are taken by their ranks"
-    >>> choose_columns({"smokes": [0, 1, 1], "sex": ["f", "m", "m"]}).columns
-    'categories'
+    >>> from ibmap.data.columns import Numeric
+    >>> with_kind(Numeric("x", np.array([0.5, 1.0]))).levels, with_kind(Numeric("x", np.arange(3))).ordinal
+    ((0.5, 1), False)
+    >>> with_kind(Numeric("x", np.array([0.1, 0.2, 0.3]))).ordinal
+    True
+    >>> [type(with_kind(Numeric("x", values))).__name__ for values in (np.arange(21), np.arange(21) / 7)]
+    ['Numeric', 'Numeric']
     """
-    table = open_source(source)
-    about = column_options(table.names, ordinal, categorical, missing_values, table.ordinal)
-    columns = list(map(about.column, table.columns(table.select(drop, only))))
-    found = [column.name for column in columns if is_continuous(column)]
-    if not found:
-        return Choice("categories", "no column is continuous: all are taken as categories")
-    words = [column.name for column in columns if isinstance(column, Coded)]
-    numbers = f"{listing(found)} {'is' if len(found) == 1 else 'are'} continuous"
-    if not words:
-        return Choice("values", f"{numbers}, all columns hold numbers: they are taken as they are")
-    loose = [column.name for column in columns if not has_order(column)]
-    if not loose:
-        hold = "holds" if len(words) == 1 else "hold"
-        why = f"{numbers}, {listing(words)} {hold} no numbers: all columns are taken by their ranks"
-        return Choice("ranks", why)
-    have = "has" if len(loose) == 1 else "have"
-    why = f"{numbers}, {listing(loose)} {have} levels without an order: numbers are cut at their quartiles"
-    return Choice("categories", why, "quantile", 4)
-
-
-def is_continuous(column: Column) -> bool:
-    """Whether a column holds numbers with fractions, or more than 20 different ones.
-
-    Examples
-    --------
-    >>> [is_continuous(Numeric("x", np.array(values))) for values in ([0, 1, 2], [0.5, 1.0], range(21))]
-    [False, True, True]
-    """
-    if not isinstance(column, Numeric):
-        return False
+    if isinstance(column, Coded):
+        return column
     values = column.present()
-    return not is_whole(values) or len(np.unique(values)) > MANY_LEVELS
+    n_different = len(np.unique(values))
+    if n_different <= 2 or may_be_levels(values, n_different):
+        return as_categories(column)
+    if n_different <= MOST_FRACTIONS:
+        return replace(as_categories(column), ordinal=True)
+    return column
+
+
+def may_be_levels(values: NDArray[Any], n_different: int) -> bool:
+    """Whether numbers are whole, and not too many."""
+    return n_different <= MOST_WHOLE and is_whole(values)
+
+
+def note(schema: Schema, missing_share: float = 0.0) -> str:
+    """Return what was decided about columns, in one line.
+
+    Examples
+    --------
+    >>> note(Schema(("pay", "sex"), ((), ("f", "m")), 50, (CONTINUOUS, NOMINAL)))
+    "'pay' is numbers; 'sex' is categories"
+    """
+    parts = []
+    for kind, noun in NOUNS.items():
+        found = [name for name, one in zip(schema.names, schema.kinds, strict=True) if one == kind]
+        if found:
+            parts.append(f"{listing(found, 4)} {'is' if len(found) == 1 else 'are'} {noun}")
+    if missing_share:
+        how = "each question uses the rows that answer it"
+        if schema.reading.get("missing") == "impute":
+            how = f"they are imputed five times (seed {schema.reading.get('imputation_seed', 0)})"
+        parts.append(f"{missing_share:.1%} of the cells are missing: {how}")
+    return "; ".join(parts)
+
+
+def numbers_in(schema: Schema) -> list[str]:
+    """Return the nominal columns whose levels are more whole numbers than levels are likely to be.
+
+    Examples
+    --------
+    >>> numbers_in(Schema(("x", "y"), (tuple(range(30)), (0, 1)), 100))
+    ['x']
+    """
+    declared = schema.reading.get("nominal") or ()
+    columns = zip(schema.names, schema.levels, schema.kinds, strict=True)
+    many = [(name, labels) for name, labels, kind in columns if len(labels) > MOST_WHOLE and kind == NOMINAL]
+    return [
+        name
+        for name, labels in many
+        if name not in declared and all(type(label) in (int, float) for label in labels)
+    ]

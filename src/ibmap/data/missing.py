@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ibmap._text import listing, one_of
+from ibmap._text import in_short, listing, one_of
 from ibmap.data.columns import Column, Numeric, infinite
 from ibmap.errors import DataError
 
 POLICIES = ("error", "drop", "category", "testwise")
 
 
-def check_policy(policy: object) -> None:
+def check_policy(policy: object, policies: Sequence[str] = POLICIES) -> None:
     """Refuse an unknown policy."""
-    if policy not in POLICIES:
-        raise DataError(f"missing must be {one_of(POLICIES)}, not {policy!r}")
+    if not isinstance(policy, str) or policy not in policies:
+        raise DataError(f"missing must be {one_of(policies)}, not {in_short(policy)}")
 
 
 def check_finite(columns: list[Column]) -> None:

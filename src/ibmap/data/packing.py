@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ibmap import _core
 from ibmap._parallel import spread
 from ibmap._text import listing
-from ibmap._types import Ints
-from ibmap.data.columns import Coded, Column, Labels, drop_unused_levels, encode_numbers
+from ibmap._types import Floats, Ints
+from ibmap.data.columns import Coded, Column, Labels, Numeric, drop_unused_levels, encode_numbers
 from ibmap.data.discretize import is_whole
 from ibmap.data.missing import check_finite
 from ibmap.data.table import WIDE, LevelBits, smallest_dtype
@@ -27,11 +27,12 @@ MAPPED = 1 << 18  #: bytes of an array from which on it is mapped by itself: the
 
 @dataclass(frozen=True)
 class PackedColumn:
-    """One column of a batch: bits of every label, or codes if it has many."""
+    """One column of a batch: bits of every label, or codes if it has many; or numbers."""
 
     labels: Labels  #: the distinct labels of these rows
     rows: NDArray[Any]  #: (labels, words) of bits, or codes, -1 where missing
     known: int  #: how many values are not missing
+    values: Floats | None = None  #: of numbers that are no labels, NaN where missing
 
 
 def pack_column(column: Column) -> PackedColumn | None:
@@ -52,6 +53,16 @@ def pack_column(column: Column) -> PackedColumn | None:
         return PackedColumn(tuple(found[0].tolist()), found[1], found[2])
     check_finite([column])
     return pack_codes(encode_numbers(column)) if is_whole(column.present()) else None
+
+
+def numbers_of(column: Numeric) -> PackedColumn:
+    """Return a column of a batch as numbers."""
+    check_finite([column])
+    values = column.values.astype(np.float64)
+    if column.missing is not None:
+        values[column.missing] = np.nan
+    words = np.empty((0, max(1, -(-len(values) // 64))), np.uint64)
+    return PackedColumn((), words, len(column.present()), values)
 
 
 def key_of(label: Hashable) -> Hashable:
@@ -84,6 +95,17 @@ class Part:
     row: list[int] = field(default_factory=list)  #: first row of ``bits`` of each column; -1 if it has codes
     codes: dict[int, NDArray[Any]] = field(default_factory=dict)  #: of columns with many labels
     known: list[int] = field(default_factory=list)  #: values of each column that are not missing
+    values: dict[int, Floats] = field(default_factory=dict)  #: of columns of numbers
+
+    def take_numbers(self, column: int) -> Floats:
+        """Return the numbers of one column, and forget them."""
+        if column in self.values:
+            return self.values.pop(column)
+        labels = np.array([*self.labels[column], np.nan], np.float64)
+        numbers = labels[self.codes_of(column)]  # the last entry serves code -1
+        self.codes.pop(column, None)
+        self.labels[column], self.row[column] = (), 0
+        return np.asarray(numbers)
 
     def codes_of(self, column: int) -> NDArray[Any]:
         """Return the codes of one column into its labels, -1 is missing."""
@@ -148,6 +170,8 @@ def part_of(columns: Sequence[PackedColumn], n_rows: int) -> Part:
     part, row = Part(n_rows, labels, fresh((n_bits, max(1, -(-n_rows // 64))))), 0
     for j, column in enumerate(columns):
         part.known.append(column.known)
+        if column.values is not None:
+            part.values[j] = column.values
         if len(labels[j]) > WIDE:
             part.codes[j] = column.rows
             part.row.append(-1)
@@ -164,6 +188,7 @@ def beside(parts: Sequence[Part]) -> Part:
     start = 0
     for part in parts:
         whole.codes |= {len(whole.labels) + j: codes for j, codes in part.codes.items()}
+        whole.values |= {len(whole.labels) + j: values for j, values in part.values.items()}
         whole.labels += part.labels
         whole.known += part.known
         whole.row += [row if row < 0 else start + row for row in part.row]
@@ -199,7 +224,7 @@ def together(
     narrow = levels <= WIDE
     n_words = max(1, -(-n_rows // 64))
     n_bits = int(levels[narrow].sum())
-    codes = np.full((int((~narrow).sum()), n_rows), -1, np.int32)
+    codes = np.empty((int((~narrow).sum()), n_rows), np.int32)
     table = LevelBits(n_rows, levels, fresh((n_bits, n_words)), codes, np.zeros(n_bits, np.int64))
     first, wide, start = table.first.tolist(), table.wide.tolist(), 0
     while parts:

@@ -8,21 +8,22 @@ import numpy as np
 
 from ibmap._text import first_few, listing
 from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.data.kinds import MOST_WHOLE
 from ibmap.data.schema import Schema
 from ibmap.data.sources import Batch, NotInBatchesError, ReadAgainError, Source
-from ibmap.data.table import CategoricalData
-from ibmap.errors import DataError
+from ibmap.data.table import Table
+from ibmap.errors import DataError, TimeColumnError
 
 FEW_ROWS = 5  # per level: with fewer of them on average, conditioning on a column leaves next to no rows
-MANY_LEVELS = 20  # up to so many, a short table is the likelier reason
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 NUMBER = re.compile(rf"\W?\s?[-+]?\d[\d.,' ]*\s?\W?|{PLAIN.pattern}", re.IGNORECASE)  # 12,345 and $5 and 7 %
+UNNAMED = re.compile(r"|column_\d+|Unnamed: \d+|rownames")  # names of rows, as R and pandas write them
 AT_MOST = 10_000  # rows that are looked at, to see what is missing in the same of them
 LOOK = 1 << 10  # rows in which a column that may be an identifier is looked at first
 SMALL = 10  # rows up to which all values may well be different
 
 
-def too_many_levels(data: CategoricalData | Schema, declared: Collection[str] = ()) -> str:
+def too_many_levels(data: Table | Schema, declared: Collection[str] = ()) -> str:
     """Return the warning about columns with hardly any rows per level, "" if there is none.
 
     Numbers that were not cut, identifiers, names and times look like that. Levels that were declared are
@@ -31,12 +32,12 @@ def too_many_levels(data: CategoricalData | Schema, declared: Collection[str] = 
     Examples
     --------
     >>> codes = np.array([np.arange(100), np.arange(100) % 2])
-    >>> too_many_levels(CategoricalData(codes, ("pay", "sex"), (tuple(range(100)), ("f", "m"))))
+    >>> too_many_levels(Table(codes, ("pay", "sex"), (tuple(range(100)), ("f", "m"))))
     "too many levels for 100 rows: 'pay' (100); cut numbers with discretize='equal-width' or 'quantile', \
 or drop it"
     """
     levels, rows = data.cardinalities, data.n_rows
-    many = (levels > MANY_LEVELS) & (FEW_ROWS * levels > rows)
+    many = (levels > MOST_WHOLE) & (FEW_ROWS * levels > rows)
     many |= (levels >= rows) & (rows >= SMALL)
     found = [i for i in np.flatnonzero(many).tolist() if data.names[i] not in declared]
     if not found:
@@ -50,7 +51,7 @@ or drop it"
     return f"too many levels for {rows} rows: {columns}; {mend}, or drop {it}"
 
 
-def identifiers(source: Source | CategoricalData, names: Sequence[str], cut: bool = False) -> list[str]:
+def identifiers(source: Source | Table, names: Sequence[str], cut: bool = False) -> list[str]:
     """Return the columns that tell rows apart and nothing else: an index, names, numbers.
 
     Every row has another value. Of whole numbers that are to be ``cut`` only those that count the rows are.
@@ -63,8 +64,8 @@ def identifiers(source: Source | CategoricalData, names: Sequence[str], cut: boo
     >>> identifiers(source, source.names), identifiers(source, source.names, cut=True)
     (['', 'pay'], [''])
     """
-    if isinstance(source, CategoricalData):
-        many = [i for i in source.indices(names) if len(source.levels[i]) >= max(MANY_LEVELS, source.n_rows)]
+    if isinstance(source, Table):
+        many = [i for i in source.indices(names) if len(source.levels[i]) >= max(MOST_WHOLE, source.n_rows)]
         columns = [Coded(source.names[i], source.codes_of(i), source.levels[i]) for i in many]
         return [column.name for column in columns if len(np.unique(column.codes)) == source.n_rows]
     try:
@@ -73,9 +74,16 @@ def identifiers(source: Source | CategoricalData, names: Sequence[str], cut: boo
         return identifiers(source, names, cut)
     except NotInBatchesError:
         return identifiers(source.at_once(), names, cut)
-    kept = [name for name, columns in parts.items() if _all_differ(columns, MANY_LEVELS)]
+    kept = [name for name, columns in parts.items() if _all_differ(columns, MOST_WHOLE)]
     return [
-        name for name in kept if not (cut and isinstance(parts[name][0], Numeric) and _jumps(parts[name]))
+        name
+        for name in kept
+        if not (
+            cut
+            and isinstance(parts[name][0], Numeric)
+            and _jumps(parts[name])
+            and not UNNAMED.fullmatch(name)
+        )
     ]
 
 
@@ -99,6 +107,25 @@ def _readable(batch: Batch, names: Sequence[str]) -> list[Column]:
         return _readable(batch, names[:middle]) + _readable(batch, names[middle:]) if middle else []
 
 
+def columns_of_times(source: Source, names: Sequence[str]) -> list[str]:
+    """Return the columns of dates, times and durations, by the first rows.
+
+    Examples
+    --------
+    >>> from ibmap.data.frames import open_source
+    >>> columns_of_times(open_source({"when": np.array(["2026-11-18"], "M8[D]"), "x": [1]}), ["when", "x"])
+    ['when']
+    """
+    try:
+        source.head(names, LOOK).read(names)
+        return []
+    except (DataError, NotInBatchesError, ReadAgainError) as error:
+        if len(names) == 1:  # what is wrong with others is said by whoever reads them
+            return list(names) if isinstance(error, TimeColumnError) else []
+    middle = len(names) // 2
+    return columns_of_times(source, names[:middle]) + columns_of_times(source, names[middle:])
+
+
 def _all_differ(columns: Sequence[Column], fewest: int = 1) -> bool:
     """Whether all rows of some batches have another whole number, or another text."""
     if all(isinstance(column, Numeric) and column.values.dtype.kind in "iu" for column in columns):
@@ -112,8 +139,10 @@ def _all_differ(columns: Sequence[Column], fewest: int = 1) -> bool:
 
 
 def _jumps(columns: Sequence[Column]) -> bool:
-    """Whether whole numbers do anything but count the rows."""
-    return bool((np.diff(_numbers(columns)) != 1).any())
+    """Whether whole numbers do anything but number the rows: they neither rise nor fall, and leave gaps."""
+    numbers = _numbers(columns)
+    steps = np.diff(numbers)
+    return not ((steps > 0).all() or (steps < 0).all() or (np.diff(np.sort(numbers)) == 1).all())
 
 
 def _numbers(columns: Sequence[Column]) -> Any:
@@ -124,7 +153,7 @@ def _numbers(columns: Sequence[Column]) -> Any:
     return np.concatenate([column.values for column in numbers])
 
 
-def missing_together(data: CategoricalData) -> str:
+def missing_together(data: Table) -> str:
     """Return the warning about columns that are missing in the same rows, "" if there are none.
 
     As a category of its own, "missing" then makes them look dependent, whatever their values are.
@@ -133,7 +162,7 @@ def missing_together(data: CategoricalData) -> str:
     --------
     >>> codes = np.zeros((2, 40), int)
     >>> codes[:, :20] = 1
-    >>> missing_together(CategoricalData(codes, ("pay", "job"), ((1, None), (2, None))))
+    >>> missing_together(Table(codes, ("pay", "job"), ((1, None), (2, None))))
     "missing values are a category, and 'job', 'pay' are missing in the same rows: edges between them may \
 say no more than that; missing='testwise' or 'drop' leaves such rows out"
     """

@@ -6,19 +6,22 @@ comes at once, as a folder of files, or as a stream of frames.
 
 import os
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ibmap import _checks
 from ibmap._parallel import in_order
 from ibmap._text import listing
 from ibmap.data.columns import Coded, Column, Labels, Numeric, infinite
 from ibmap.data.declared import (
+    ALL,
     ColumnOptions,
     MissingValues,
+    Names,
     Ordinal,
     check_order,
     column_options,
@@ -36,10 +39,22 @@ from ibmap.data.discretize import (
 )
 from ibmap.data.files import open_file
 from ibmap.data.frames import encode_matrix, open_source, polars_batch
+from ibmap.data.kinds import MOST_LEVELS, MOST_WHOLE, with_kind
 from ibmap.data.missing import apply_policy, check_counts, check_finite, check_policy, no_row_left
-from ibmap.data.packing import Part, Plan, beside, counted, key_of, pack_column, part_of
+from ibmap.data.numbers import NUMBERS
+from ibmap.data.packing import (
+    PackedColumn,
+    Part,
+    Plan,
+    beside,
+    counted,
+    key_of,
+    numbers_of,
+    pack_column,
+    part_of,
+)
 from ibmap.data.parquet import Piece
-from ibmap.data.quality import missing_together, too_many_levels
+from ibmap.data.quality import columns_of_times, identifiers, missing_together, too_many_levels
 from ibmap.data.schema import Schema
 from ibmap.data.sources import (
     Batch,
@@ -51,12 +66,14 @@ from ibmap.data.sources import (
     one_batch,
     select_columns,
 )
-from ibmap.data.table import CategoricalData, PackedData
+from ibmap.data.table import PackedData, Table
 from ibmap.errors import ContinuousError, DataError, DataWarning, RequestError
 
 MOST = 1 << 18  #: rows of one batch, which is read some columns at a time
 CELLS = 1 << 23  #: that a thread reads and packs at a time
 WORTH = 1 << 18  #: cells from which on threads share the work
+BY_ROWS = ("auto", "question", "impute")  #: of missing values, where rows are looked at
+SOME = 0.05  #: of the cells may be missing where each question uses the rows that answer it
 WHOLE, LEAST = 1 << 24, 1 << 10  #: cells and rows of a batch that has to be read with all columns at once
 
 
@@ -64,15 +81,18 @@ def load(
     source: Any,
     *,
     missing: str = "error",
+    imputation_seed: int = 0,
     discretize: str | None = None,
     bins: Bins = None,
     drop: Iterable[str] | None = None,
     only: Iterable[str] | None = None,
     ordinal: Ordinal = None,
-    categorical: Iterable[str] | None = None,
+    nominal: Names = None,
+    continuous: Names = None,
+    numbers: str | None = None,
     missing_values: MissingValues = None,
-) -> CategoricalData:
-    """Turn any table into :class:`CategoricalData`.
+) -> Table:
+    """Turn any table into a :class:`Table`: of categories alone, or of whatever its columns hold.
 
     Parameters
     ----------
@@ -80,11 +100,16 @@ def load(
         A pandas, polars or Arrow frame, a NumPy array, a list of rows, a dict of columns, the path of a CSV
         (or otherwise delimited), Parquet, Arrow or packed file, of a file of SPSS, Stata, SAS or Excel (a
         sheet of it: "file.xlsx#Sheet2"), or of a folder of Parquet or Arrow files, an Arrow stream or another
-        iterator of frames, or a ``CategoricalData``, of which only columns are chosen. Folders, streams and
-        large files are read in batches and packed to bits as they pass.
-    missing : {"error", "drop", "category", "testwise"}
+        iterator of frames, or a ``Table``, of which only columns are chosen. Folders, streams and large
+        files are read in batches and packed to bits as they pass.
+    missing : {"error", "drop", "category", "testwise", "question", "impute", "auto"}
         Refuse missing values; drop incomplete rows; make them a level of their own, labelled None and sorted
-        last; or keep them as code -1, so that each test uses the rows complete in its own columns.
+        last; or keep them as code -1, so that each test uses the rows complete in its own columns. "question"
+        and "impute" keep them, too: :class:`ibmap.EvidenceMAP` then looks at the rows that answer each
+        question, or completes the table five times by the network itself; "auto" imputes where more than 5 %
+        of the cells are missing.
+    imputation_seed : int
+        The seed of the values that are imputed.
     discretize : {"equal-width", "quantile"}, optional
         How to cut columns with non-whole values, and numbers with more distinct values than bins, into
         left-closed intervals (the last includes its right end). Without it such values are refused. A value
@@ -98,16 +123,26 @@ def load(
         Columns whose levels have an order that has a meaning: numbers by value, declared categories as they
         were declared, words as "mood=low<high" or ``{"mood": ["low", "high"]}`` says. They are never cut.
         Ordered categories of pandas are ordinal without being named.
-    categorical : iterable of str, optional
+    nominal : iterable of str, optional
         Columns of categories without an order, whatever they hold: they are never cut.
+    continuous : iterable of str, optional
+        Columns of numbers, however few different ones they hold; other columns are what their values say
+        (``data/kinds.py``). "auto": all columns are what their values say. "all": wherever there are numbers
+        the column is continuous. By default none is: all columns are to be categories.
+        In all three lists "q*" stands for columns by a pattern, and "all" for those that are not named.
+    numbers : {"ranks", "values"}, optional
+        What of a continuous column counts: the normal score of its rank, which no unit, outlier or skewness
+        changes; or its value, which is the default for ``continuous="all"``.
     missing_values : iterable, or dict from names to iterables, optional
         Values that stand for missing ones (-9, "refused"), in all columns or by column.
 
     Returns
     -------
-    CategoricalData
+    Table
         Levels are in ascending order; declared categories (pandas Categorical, polars Enum) keep their order
-        and stay even if no row has them. Of the bins only those that some row falls in are levels.
+        and stay even if no row has them. Of the bins only those that some row falls in are levels. Where
+        columns are what their values say, those that say nothing are left out with a warning: identifiers,
+        constants, dates, and columns of more than 100 levels.
 
     Raises
     ------
@@ -124,49 +159,128 @@ def load(
     (('no', 'yes'), ('[31.5, 40.25)', '[40.25, 58]'))
     >>> data.codes.tolist(), data.bin_edges
     ([[1, 0, 1], [0, 1, 1]], {'age': (31.5, 40.25, 58.0)})
+    >>> load(table, continuous=["age"]).schema.kinds
+    ('nominal', 'continuous')
     """
-    check_policy(missing)
+    policy = "testwise" if isinstance(missing, str) and missing in BY_ROWS else missing
+    check_policy(policy)
+    _checks.whole(imputation_seed, "imputation_seed", 0, 2**63)
     check_bins(discretize, bins)
+    if numbers is not None:
+        _checks.word(numbers, "numbers", NUMBERS)
     if isinstance(source, str | os.PathLike):
         source = open_file(Path(os.fspath(source)))
-    if not isinstance(source, CategoricalData):
+    if not isinstance(source, Table):
         source = open_source(source)
     drop, only = list_names(drop), list_names(only)
-    reading = {"missing": missing, "discretize": discretize, "bins": bins, "drop": drop, "only": only}
-    known = {} if isinstance(source, CategoricalData) else source.ordinal
-    about = column_options(source.names, ordinal, categorical, missing_values, known)
-    if isinstance(source, CategoricalData):
+    reading: dict[str, Any] = {"missing": missing, "discretize": discretize, "bins": bins}
+    reading |= {"drop": drop, "only": only}
+    known = {} if isinstance(source, Table) else source.ordinal
+    about = column_options(source.names, ordinal, nominal, continuous, missing_values, known)
+    if isinstance(source, Table):
         is_file = isinstance(source, PackedData) and source.known_digest is not None
         data = _select_variables(_with_options(source, about), select_columns(source.names, drop, only))
-        if is_file:
-            _check_packed(data, missing, discretize is not None or bins is not None)
-            for words in data.warnings:  # of others they were said before
-                warnings.warn(words, DataWarning, stacklevel=2)
+        _check_coded(data, policy, discretize, bins, "pack" if is_file else "load")
+        for words in data.warnings if is_file else ():  # of others they were said before
+            warnings.warn(words, DataWarning, stacklevel=2)
         chose = {"drop": drop, "only": only, **about.arguments(data.names)}
-        before = source.reading or {"missing": "testwise" if data.has_missing else missing}
+        before = dict(source.reading) or {"missing": "testwise" if data.has_missing else policy}
+        if policy != missing and (missing != "auto" or before.get("missing") not in BY_ROWS):
+            before |= about_missing(data, missing, imputation_seed)
         return data.read_by({**before, **{name: value for name, value in chose.items() if value}})
     names = source.select(drop, only)
     if source.warning:  # before what comes of it
         warnings.warn(source.warning, DataWarning, stacklevel=2)
+    odd: list[str] = []
+    chosen = names
+    if about.others == "auto":
+        names, odd = _without_useless(source, names, about, is_chosen=only is not None)
     is_cut = discretize is not None or bins is not None
     plain = None if is_cut else _plain_matrix(source, names, about)
-    data = plain or _read(source, names, missing, discretize, bins, about)
+    data = plain or _read(source, names, policy, discretize, bins, about)
+    if about.others == "auto":
+        data = _without_few_and_many(data, odd, is_chosen=only is not None)
     for words in data.warnings[bool(source.warning) :]:
         warnings.warn(words, DataWarning, stacklevel=2)
-    return data.read_by(reading | about.arguments(names))
+    reading |= about.arguments(names)
+    if left_out := [name for name in chosen if name not in data.names]:
+        reading["drop"] = [*(drop or ()), *left_out]
+    if missing != policy:
+        reading |= about_missing(data, missing, imputation_seed)
+    if not len(data.values):  # categories, after all
+        return data.read_by(reading | {"continuous": None})
+    counts = numbers or ("values" if about.others == ALL else "ranks")
+    return data.with_description(numbers=counts, reading=reading | {"numbers": counts})
 
 
-def _plain_matrix(source: Source, names: tuple[str, ...], about: ColumnOptions) -> CategoricalData | None:
+def about_missing(data: Table, missing: str, seed: int) -> dict[str, Any]:
+    """Return what is done about missing values where rows are looked at, as a table says it."""
+    if not data.has_missing:
+        return {"missing": "error"}
+    imputes = missing == "impute" or (missing == "auto" and data.missing_share > SOME)
+    return {"missing": "impute", "imputation_seed": int(seed)} if imputes else {"missing": "question"}
+
+
+def _without_useless(
+    source: Source, names: tuple[str, ...], about: ColumnOptions, is_chosen: bool
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return columns without dates and identifiers, and words about those; chosen ones stay."""
+    if is_chosen or not (source.is_whole or source.whole is not None):  # what passes once is not looked at
+        return names, []
+    undeclared = [name for name in names if not about.is_declared(name)]
+    dates = columns_of_times(source, undeclared)
+    known = [name for name in undeclared if name not in dates]
+    rows = identifiers(source, known, cut=True)
+    kept = tuple(name for name in names if name not in (*dates, *rows))
+    if len(kept) < 2:
+        return names, []  # whoever reads them says what is wrong
+    said = {
+        "dates and times are neither numbers nor categories; a year, a month or a number of days is": dates,
+        "every row has a different value (an identifier?); only= keeps such columns": rows,
+    }
+    return kept, [f"left out {listing(found)}: {why}" for why, found in said.items() if found]
+
+
+def _without_few_and_many(data: Table, odd: list[str], is_chosen: bool) -> Table:
+    """Return a table without constants, and without columns of too many levels."""
+    sizes = zip(data.names, data.cardinalities.tolist(), data.is_number.tolist(), strict=True)
+    constant, many = [], []
+    for v, (name, n_levels, is_number) in enumerate(sizes):
+        if is_number:
+            values = data.values_of(v)
+            values = values[~np.isnan(values)]
+            if (values == values[:1]).all():
+                constant.append(name)
+        elif n_levels < 2:
+            constant.append(name)
+        elif n_levels > MOST_LEVELS:
+            many.append(name)
+    kept = [v for v, name in enumerate(data.names) if name not in (*many, *([] if is_chosen else constant))]
+    if len(kept) < 2:
+        kept, constant, many = list(range(data.n_variables)), [], []
+    if constant and not is_chosen:
+        odd = [*odd, f"left out {listing(constant)}: the same value in all rows"]
+    if many:
+        its = "its" if len(many) == 1 else "their"
+        odd = [*odd, f"left out {listing(many)}: more than {MOST_LEVELS} levels; group {its} values"]
+    found = data if len(kept) == data.n_variables else data.variables(kept)
+    return found.with_description(warnings=(*data.warnings, *odd)) if odd else found
+
+
+def _plain_matrix(source: Source, names: tuple[str, ...], about: ColumnOptions) -> Table | None:
     """Return a table of whole numbers of one type, for which there is a shorter way; None if it is none."""
     if source.matrix is None or not about.is_plain:
         return None
     encoded = encode_matrix(source.matrix(names))
-    if encoded is None:
+    if encoded is None or (about.others == "auto" and max(map(len, encoded[1])) > MOST_WHOLE):
         return None
     encoded[0].flags.writeable = False  # nobody else has it: no copy is needed
     orders = tuple(name for name in about.orders if name in names)
     said = filter(None, [source.warning, too_many_levels(Schema(names, encoded[1], encoded[0].shape[1]))])
-    return CategoricalData(encoded[0], names, encoded[1], {}, source.backend, tuple(said), orders)
+    few = [name for name, labels in zip(names, encoded[1], strict=True) if len(labels) > 2]
+    undecided = tuple(name for name in few if about.others == "auto" and not about.is_declared(name))
+    table = Table(encoded[0], names, encoded[1], {}, source.backend, tuple(said), orders)
+    return table.with_description(undecided=undecided)
 
 
 def _read(
@@ -176,7 +290,7 @@ def _read(
     discretize: str | None,
     bins: Bins,
     about: ColumnOptions,
-) -> PackedData:
+) -> Table:
     """Read a table in batches; at once if it must be read as a whole."""
     edges: dict[str, Edges] = {}
     if discretize is not None or bins is not None:
@@ -185,12 +299,12 @@ def _read(
             columns = list(map(about.column, source.columns(names)))
             check_finite(columns)
             columns = apply_policy(columns, missing)
-            edges = edges_of_columns(columns, names, discretize, bins)
+            edges = _edges(columns, names, discretize, bins, about)
             there = {column.name: column for column in columns}
             about_it = {"warning": source.warning, "backend": source.backend}
             source = one_batch(names, lambda some: [there[name] for name in some], **about_it)
         else:
-            edges = edges_of_columns(map(about.column, _columns(source, names)), names, discretize, bins)
+            edges = _edges(map(about.column, _columns(source, names)), names, discretize, bins, about)
     reader = Reader(names, missing, edges, about, source.is_whole, threads=n_threads())
     try:
         reader.take(source.batches(names, reader.most_rows))
@@ -199,6 +313,18 @@ def _read(
     except NotInBatchesError:
         return _read(source.at_once(), names, missing, discretize, bins, about)
     return reader.finish(source.warning, source.backend)
+
+
+def _edges(
+    columns: Iterable[Column],
+    names: Sequence[str],
+    discretize: str | None,
+    bins: Bins,
+    about: ColumnOptions,
+) -> dict[str, Edges]:
+    """Return the edges of the columns that are to be cut: of those that are not to stay numbers."""
+    loose = (column for column in columns if column.name not in about.continuous)
+    return edges_of_columns(loose, names, discretize, bins)
 
 
 def _columns(source: Source, names: Sequence[str]) -> Iterator[Column]:
@@ -217,36 +343,47 @@ def n_threads() -> int:
     return pl.thread_pool_size()
 
 
-def _check_packed(data: CategoricalData, missing: str, is_cut: bool) -> None:
-    """Refuse what could only be done when a table was packed."""
-    if is_cut:
-        raise RequestError("the table is packed: columns can only be cut when it is packed")
+def _check_coded(data: Table, missing: str, discretize: str | None, bins: Any, verb: str) -> None:
+    """Refuse what could only be done when a table was packed or loaded, unless it was done then."""
+
+    def plain(bins: Any) -> Any:
+        if not isinstance(bins, Mapping):
+            return bins
+        return {name: tuple(entry) if np.iterable(entry) else entry for name, entry in bins.items()}
+
+    known = data.reading.get("discretize"), plain(data.reading.get("bins"))
+    was_cut = plain(bins) == dict(data.bin_edges) or (discretize, plain(bins)) == known
+    if (discretize is not None or bins is not None) and not was_cut:
+        raise RequestError(
+            f"the table was {verb}ed already, and columns can only be cut then: pass discretize or bins there"
+        )
     if missing in ("drop", "category") and data.has_missing:
         raise RequestError(
-            f"the table was packed with its missing values: pack it again with missing={missing!r}"
+            f"the table was {verb}ed with its missing values: {verb} it again with missing={missing!r}"
         )
 
 
-def _select_variables(data: CategoricalData, kept: list[int]) -> CategoricalData:
+def _select_variables(data: Table, kept: list[int]) -> Table:
     if len(kept) == data.n_variables:
         return data
     check_shape(data.n_rows, tuple(data.names[i] for i in kept))
     return data.variables(kept)
 
 
-def _with_options(data: CategoricalData, about: ColumnOptions) -> CategoricalData:
+def _with_options(data: Table, about: ColumnOptions) -> Table:
     """Return a table that is coded already with other orders of its levels."""
     if not about.is_plain:
         raise RequestError("the table is coded: say what is missing, and in which order, when it is loaded")
     for name in about.orders:
         check_order(name, data.levels[data.index(name)], name in data.ordinal)
-    ordinal = [name for name in (*data.ordinal, *about.orders) if name not in about.categorical]
-    if set(ordinal) == set(data.ordinal):
-        return data
-    if isinstance(data, PackedData):
-        known = (data.names, data.levels, data.bin_edges, data.backend, data.warnings)
-        return PackedData(data.bits, *known, ordinal=ordinal, reading=data.reading)
-    return replace(data, ordinal=tuple(ordinal))
+    for name in about.continuous:
+        if not data.is_number[data.index(name)]:
+            raise RequestError(f"{name!r} was loaded with levels: pass continuous when the table is loaded")
+    if about.others == "categories" and len(data.values):
+        found = [name for name, is_number in zip(data.names, data.is_number, strict=True) if is_number]
+        raise ContinuousError(f"{listing(found)}: numbers, and this needs levels", ADVICE)
+    ordinal = {name for name in (*data.ordinal, *about.orders) if name not in about.nominal}
+    return data if ordinal == set(data.ordinal) else data.with_ordinal(ordinal)
 
 
 def rows_at_once(n_columns: int) -> int:
@@ -275,7 +412,7 @@ def columns_at_once(names: Sequence[str], n_rows: int, threads: int) -> list[Seq
 
 
 @dataclass
-class PackedColumns:
+class PackedGroup:
     """What was found in some columns of a batch."""
 
     where: str
@@ -312,7 +449,7 @@ class Reader:
 
     def take(self, batches: Iterable[Batch]) -> None:
         """Pack batches, some columns at a time: threads run ahead, and parts come in order."""
-        found: list[PackedColumns] = []
+        found: list[PackedGroup] = []
         groups = self._groups(batches)
         for seen in in_order(
             lambda _, group: self._pack(*group), groups, self.threads, ahead=self.threads + 1
@@ -340,9 +477,9 @@ class Reader:
             yield from ((kept, names, False) for names in others)
             yield kept, last, True
 
-    def _pack(self, batch: Batch, names: Sequence[str], is_last: bool) -> PackedColumns:
+    def _pack(self, batch: Batch, names: Sequence[str], is_last: bool) -> PackedGroup:
         """Pack some columns of a batch."""
-        seen = PackedColumns(batch.where, is_last)
+        seen = PackedGroup(batch.where, is_last)
         read = batch.read(names)
         seen.kinds = {column.name: column.kind for column in read}
         try:
@@ -350,7 +487,7 @@ class Reader:
             coded = [column for column in columns if isinstance(column, Coded)]
             seen.declared = {column.name: column.levels for column in coded if column.declared}
             seen.ordinal = {column.name for column in coded if column.ordinal}
-            packed = list(map(pack_column, columns))
+            packed = list(map(self._packed, columns))
             seen.continuous = [c for c, done in zip(columns, packed, strict=True) if done is None]
             if seen.continuous:
                 masks = {column.name: column.missing for column in columns}
@@ -360,7 +497,17 @@ class Reader:
             seen.packed = error
         return seen
 
-    def _refuse_continuous(self, found: Sequence[PackedColumns]) -> None:
+    def _packed(self, column: Column) -> PackedColumn | None:
+        """Return a column by its labels, or as numbers; None if it is to be one of categories and cannot."""
+        others = self.about.others
+        if others == "categories" or isinstance(column, Coded):
+            return pack_column(column)
+        if others == ALL or column.name in self.about.continuous:
+            return numbers_of(column)
+        packed = pack_column(column)
+        return numbers_of(column) if packed is None or len(packed.labels) > MOST_WHOLE else packed
+
+    def _refuse_continuous(self, found: Sequence[PackedGroup]) -> None:
         """Refuse a batch with numbers that are not whole; say all that is wrong at once."""
         columns = [column for one in found for column in one.continuous]
         if not columns:
@@ -457,15 +604,70 @@ class Reader:
         kept = tuple(name for name in orders if None not in found[name])
         return replace(plan, ordinal=kept, lost=lost_orders(orders, found))
 
-    def finish(self, warning: str, backend: str | None = None) -> PackedData:
+    def finish(self, warning: str, backend: str | None = None) -> Table:
         """Put the parts together."""
+        numbers, undecided = ({}, ()) if self.about.others == "categories" else self._numbers()
         plan = self.plan()
         bits, levels, extra = plan.put_together(self.parts, self.threads), plan.levels, plan.extra
         edges = {name: edges for name, edges in self.edges.items() if name in self.names}
         data = PackedData(bits, self.names, levels, edges)
-        odd = [too_many_levels(data, self.declared), missing_together(data) if any(extra) else "", plan.lost]
-        words = tuple(filter(None, [warning, *odd]))
-        return PackedData(bits, self.names, levels, edges, backend, words, ordinal=plan.ordinal)
+        meant = set(self.declared)
+        if self.about.others == "auto":  # those are left out
+            meant |= {name for name, one in zip(self.names, levels, strict=True) if len(one) > MOST_LEVELS}
+        odd = [too_many_levels(data, meant), missing_together(data) if any(extra) else "", plan.lost]
+        about: dict[str, Any] = {"backend": backend, "warnings": tuple(filter(None, [warning, *odd]))}
+        about |= {"bin_edges": edges, "undecided": undecided}
+        if not numbers and self.about.others != ALL:
+            return PackedData(bits, self.names, levels, ordinal=plan.ordinal, **about)
+        if self.about.others == ALL:
+            rest = [v for v, name in enumerate(self.names) if name not in numbers]
+            numbers |= {self.names[v]: _in_numbers(data, v, plan.ordinal, self.declared) for v in rest}
+        of_levels = {name: one for name, one in numbers.items() if isinstance(one, Coded)}
+        codes = [
+            of_levels[name].codes if name in of_levels else data.codes_of(v)
+            for v, name in enumerate(self.names)
+            if name in of_levels or name not in numbers
+        ]
+        in_order = [numbers[name] for name in self.names if name in numbers]
+        values = [one.values for one in in_order if isinstance(one, Numeric)]
+        return Table(
+            np.array(codes, np.int32).reshape(-1, bits.n_rows),
+            self.names,
+            tuple(
+                of_levels[name].levels if name in of_levels else () if name in numbers else labels
+                for name, labels in zip(self.names, levels, strict=True)
+            ),
+            ordinal=(*plan.ordinal, *(name for name, one in of_levels.items() if one.ordinal)),
+            values=np.array(values, np.float64).reshape(-1, bits.n_rows),
+            **about,
+        )
+
+    def _numbers(self) -> tuple[dict[str, Column], tuple[str, ...]]:
+        """Return columns of numbers that are not levels in all batches, and those of few whole numbers."""
+        found: dict[str, Column] = {}
+        undecided = []
+        absent = counted(self.parts)[1].tolist() if self.parts else []
+        for j, name in enumerate(self.names):
+            is_named = name in self.about.continuous or self.about.others == ALL
+            if self.kinds.get(name, ("",))[0] != Numeric.kind or name in self.edges or not self.parts:
+                continue
+            if self.about.is_declared(name) and not is_named:
+                continue
+            is_held = any(j in part.values for part in self.parts)
+            n_labels = len({label for part in self.parts for label in part.labels[j]})
+            if not is_held and n_labels <= MOST_WHOLE:
+                undecided += [name] if n_labels > 2 else []
+                continue
+            if self.missing == "category" and absent[j]:
+                raise DataError(
+                    f"{name!r} holds numbers, and missing numbers are no category: pass missing='testwise' "
+                    "or 'drop'"
+                )
+            values = np.concatenate([part.take_numbers(j) for part in self.parts])
+            gone = np.isnan(values)
+            column = Numeric(name, values, gone if gone.any() else None)
+            found[name] = column if is_named else with_kind(column)
+        return found, tuple(undecided)
 
     def _labels(self, column: int) -> Labels:
         """Return the levels of a column, in order."""
@@ -478,6 +680,19 @@ class Reader:
         if name in self.edges:
             return tuple(label for label in interval_labels(self.edges[name]) if label in seen)
         return tuple(sorted(seen.values(), key=_sort_key))
+
+
+def _in_numbers(data: Table, v: int, ordinal: Container[str], declared: Container[str]) -> Numeric:
+    """Return the levels of a variable as numbers, if they have an order."""
+    name, n_levels = data.names[v], len(data.levels[v])
+    if n_levels > 2 and name not in ordinal and name not in declared:
+        raise DataError(
+            f"column {name!r} has {n_levels} levels without an order: declare one (ordinal=), drop it, or "
+            "cut the numbers instead (discretize='quantile')"
+        )
+    codes = data.codes_of(v)
+    gone = codes < 0
+    return Numeric(name, np.where(gone, np.nan, codes), gone if gone.any() else None)
 
 
 def _sort_key(label: Hashable) -> tuple[str, Any]:
@@ -494,7 +709,7 @@ def _some(names: Sequence[str], counts: Any) -> dict[str, int]:
 
 def read_piece(piece: Piece, names: tuple[str, ...], missing: str, about: ColumnOptions) -> Reader:
     """Read a piece, and pack it by the labels of its own rows."""
-    known = {name: order for name, order in piece.where[0][0].orders.items() if name not in about.categorical}
+    known = {name: order for name, order in piece.where[0][0].orders.items() if name not in about.nominal}
     reader = Reader(names, missing, {}, replace(about, orders={**known, **about.orders}))
     try:
         reader.take(piece.batches(reader.most_rows))

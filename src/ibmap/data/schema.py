@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._text import listing
+from ibmap._text import in_short, listing
 from ibmap._types import Bools, Ints
 from ibmap.errors import UnknownVariableError
 
-CATEGORICAL, ORDINAL, CONTINUOUS = "categorical", "ordinal", "continuous"
+NOMINAL, ORDINAL, CONTINUOUS = "nominal", "ordinal", "continuous"
 PARTS = "parts:"  #: how the digest of a table in pieces begins: one of the pieces, and of their sizes
 
 
@@ -29,8 +29,8 @@ class Schema:
     n_rows : int
         Number of rows, wherever they are.
     kinds : tuple of str, optional
-        "categorical", "ordinal" (its levels have an order, that of ``levels``) or "continuous" for each
-        variable; all are categorical by default.
+        "nominal", "ordinal" (its levels have an order, that of ``levels``) or "continuous" for each
+        variable; all are nominal by default.
     backend : {"pandas", "polars", "pyarrow"} or None
         The library of the frame that the user brought, so that results can come back in it.
     bin_edges : mapping of str to tuple of float
@@ -41,6 +41,10 @@ class Schema:
         What is probably not meant like this.
     reading : mapping
         How it was read: what :func:`ibmap.load`, or whoever else read it, has done, by its arguments.
+    has_missing : bool
+        Whether some value is missing, as far as whoever read it knows.
+    undecided : tuple of str
+        Variables of few whole numbers, of which nobody has said whether they are codes or amounts.
 
     Examples
     --------
@@ -48,7 +52,7 @@ class Schema:
     >>> schema
     Schema(2 variables, 3 rows)
     >>> schema.cardinalities.tolist(), schema.index("wet"), schema.kinds[0]
-    ([2, 2], 1, 'categorical')
+    ([2, 2], 1, 'nominal')
     """
 
     names: tuple[str, ...]
@@ -60,17 +64,20 @@ class Schema:
     digest_of_rows: Callable[[], str] | str = ""
     warnings: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)
+    has_missing: bool = False
+    undecided: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.kinds:
-            object.__setattr__(self, "kinds", (CATEGORICAL,) * len(self.names))
+            object.__setattr__(self, "kinds", (NOMINAL,) * len(self.names))
 
     def __repr__(self) -> str:
         return f"Schema({self.n_variables} variables, {self.n_rows} rows)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         known = (self.names, self.levels, self.n_rows, self.kinds, self.backend, dict(self.bin_edges))
-        return Schema, (*known, self.digest, self.warnings, dict(self.reading))
+        more = (self.warnings, dict(self.reading), self.has_missing, self.undecided)
+        return Schema, (*known, self.digest, *more)
 
     @cached_property
     def digest(self) -> str:
@@ -140,16 +147,16 @@ class Schema:
         return ""
 
 
-def kinds_of(names: Iterable[str], ordinal: Iterable[str]) -> tuple[str, ...]:
-    """Return the kinds of variables with levels, of which some have an order.
+def kinds_of(names: Iterable[str], ordinal: Iterable[str], numbers: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the kinds of variables, of which some have an order, and some are numbers.
 
     Examples
     --------
     >>> kinds_of(("age", "sex"), ["age"])
-    ('ordinal', 'categorical')
+    ('ordinal', 'nominal')
     """
-    ordered = set(ordinal)
-    return tuple(ORDINAL if name in ordered else CATEGORICAL for name in names)
+    known = dict.fromkeys(ordinal, ORDINAL) | dict.fromkeys(numbers, CONTINUOUS)
+    return tuple(known.get(name, NOMINAL) for name in names)
 
 
 def unknown_variable(name: object, names: Iterable[str]) -> UnknownVariableError:
@@ -157,4 +164,4 @@ def unknown_variable(name: object, names: Iterable[str]) -> UnknownVariableError
     known = list(names)
     close = get_close_matches(str(name), known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"the table has {listing(known)}"
-    return UnknownVariableError(f"there is no variable {name!r}; {hint}")
+    return UnknownVariableError(f"there is no variable {in_short(name)}; {hint}")

@@ -6,10 +6,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ibmap import _checks
 from ibmap._text import listing
 from ibmap.data.columns import Column, Numeric
 from ibmap.data.schema import unknown_variable
-from ibmap.errors import DataError, RequestError
+from ibmap.errors import DataError
 
 
 class NotInBatchesError(Exception):
@@ -172,9 +173,7 @@ def list_names(names: Any) -> list[str] | None:
 
 def _distinct(names: Any) -> dict[str, None]:
     """Return names without repetitions; a single name counts as one."""
-    if not isinstance(names, Iterable | None):
-        raise RequestError(f"drop and only take names of columns, not {names!r}")
-    return dict.fromkeys(map(str, (names,) if isinstance(names, str) else names or ()))
+    return {} if names is None else dict.fromkeys(map(str, _checks.names_in(names, "drop and only")))
 
 
 def check_shape(n_rows: int, names: tuple[str, ...]) -> None:

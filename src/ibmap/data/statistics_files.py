@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ibmap._files import MAX_BYTES, check_size
 from ibmap.data.frames import source_of_polars
-from ibmap.data.quality import MANY_LEVELS
+from ibmap.data.kinds import MOST_WHOLE
 from ibmap.data.sources import Source
 from ibmap.errors import DataError
 
@@ -88,7 +88,7 @@ def labels_by_value(values: list[Any], labels: Mapping[Any, str]) -> dict[Any, s
     >>> labels_by_value([1, 2], {1.0: "no", 2.0: "no"}), labels_by_value(list(range(90)), {99.0: "refused"})
     ({1: 'no', 2: 'no (2)'}, {})
     """
-    if sum(value not in labels for value in values) > MANY_LEVELS or not values:
+    if sum(value not in labels for value in values) > MOST_WHOLE or not values:
         return {}
     among = [value for value in labels if value not in values and min(values) < value < max(values)]
     found: dict[Any, str] = {}

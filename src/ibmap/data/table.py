@@ -1,4 +1,4 @@
-"""What all other packages receive: codes, names, levels; or bits, of which codes are made on demand."""
+"""What all other packages receive: names, levels, codes and numbers; or bits in place of codes."""
 
 import hashlib
 import json
@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap import _core
-from ibmap._types import Ints
+from ibmap import _checks, _core
+from ibmap._text import in_short
+from ibmap._types import Bools, Floats, Ints
 from ibmap.data.schema import Schema, kinds_of, unknown_variable
 from ibmap.errors import DataError
 
@@ -38,18 +39,18 @@ def smallest_dtype(n_levels: int) -> type[np.signedinteger[Any]]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CategoricalData:
-    """A table of categorical variables as small-integer codes, one row of ``codes`` per variable.
+class Table:
+    """A table of variables with levels, as small-integer codes, and of numbers.
 
     Parameters
     ----------
-    codes : ndarray of shape (n_variables, n_rows)
-        ``codes[i, r]`` is the position in ``levels[i]`` of the value of variable ``i`` in row ``r``; -1 is
-        a missing value. Stored C-contiguous, read-only, in the narrowest of int8, int16 and int32.
+    codes : ndarray of shape (variables with levels, rows)
+        Positions in the levels, of one variable after the other; -1 is a missing value. Stored C-contiguous,
+        read-only, in the narrowest of int8, int16 and int32.
     names : tuple of str
         The variables, in the order of the columns.
     levels : tuple of tuples
-        The labels of each variable, in code order.
+        The labels of each variable, in code order; of a number ``()``.
     bin_edges : mapping of str to tuple of float
         The edges of the variables that were discretised.
     backend : {"pandas", "polars", "pyarrow"} or None
@@ -60,56 +61,77 @@ class CategoricalData:
         The variables whose levels have an order: that of ``levels``.
     reading : mapping
         How it was read, by the arguments of :func:`ibmap.load`.
+    values : ndarray of shape (numbers, rows), optional
+        The numbers, one variable after the other; NaN is a missing value. Read-only.
+    numbers : {"ranks", "values"}
+        Whether a number counts by the normal score of its rank, or by its value.
+    undecided : tuple of str
+        Variables of few whole numbers, of which nobody has said whether they are codes or amounts.
+    weights : ndarray of float or None
+        How often each row counts, where rows are looked at one by one; None: once.
+    clusters : ndarray of int or None
+        Rows with the same number belong together.
 
     Examples
     --------
-    >>> data = CategoricalData(np.array([[0, 1, 1], [0, 0, 1]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
+    >>> data = Table(np.array([[0, 1, 1], [0, 0, 1]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
     >>> data
-    CategoricalData(2 variables, 3 rows)
+    Table(2 variables, 3 rows)
     >>> data.codes.dtype.name, data.cardinalities.tolist(), data.index("wet")
     ('int8', [2, 2], 1)
+    >>> Table(data.codes[:1], ("rain", "mm"), (("no", "yes"), ()), values=[[0.0, 3.5, 1.2]]).schema.kinds
+    ('nominal', 'continuous')
     """
 
     codes: NDArray[np.signedinteger[Any]]
     names: tuple[str, ...]
-    levels: tuple[tuple[Hashable, ...], ...]
+    levels: Levels
     bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     backend: str | None = None
     warnings: tuple[str, ...] = ()
     ordinal: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)
+    values: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    numbers: str = "ranks"
+    undecided: tuple[str, ...] = ()
+    weights: Floats | None = None
+    clusters: Ints | None = None
 
     def __post_init__(self) -> None:
-        names = tuple(self.names)
-        levels = tuple(map(tuple, self.levels))
-        codes = np.asarray(self.codes)
-        _check_parts(codes, names, levels)
+        names = tuple(_checks.names_in(self.names, "names"))
+        levels = tuples(self.levels, "levels")
+        codes, values = np.asarray(self.codes), np.array(self.values, np.float64)
+        if not values.size:
+            values = np.empty((0, codes.shape[1] if codes.ndim == 2 else 0))
+        _check_parts(codes, values, names, levels)
         dtype = smallest_dtype(max(map(len, levels), default=0))
         codes = np.ascontiguousarray(codes, dtype=dtype)
         if not _is_frozen(codes) and np.may_share_memory(codes, self.codes):
             codes = codes.copy()  # nobody else can change it
-        codes.flags.writeable = False
+        codes.flags.writeable = values.flags.writeable = False
         object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "values", values)
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "levels", levels)
-        object.__setattr__(self, "bin_edges", dict(self.bin_edges))
-        object.__setattr__(self, "ordinal", among(self.ordinal, names))
+        object.__setattr__(self, "bin_edges", _checks.mapping(self.bin_edges, "bin_edges"))
+        object.__setattr__(self, "ordinal", among(_checks.names_in(self.ordinal, "ordinal"), names))
 
     def __repr__(self) -> str:
-        return f"CategoricalData({self.n_variables} variables, {self.n_rows} rows)"
+        return f"Table({self.n_variables} variables, {self.n_rows} rows)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings, self.ordinal)
-        return CategoricalData, (self.codes, *about, self.reading)
+        more = (self.reading, self.values, self.numbers, self.undecided, self.weights, self.clusters)
+        return Table, (self.codes, *about, *more)
 
     def digest(self) -> str:
-        """Return a checksum of the table: a SHA-256 of names, numbers of levels and codes."""
+        """Return a checksum of the table: a SHA-256 of names, numbers of levels, codes and numbers."""
         return self.schema.digest
 
     @property
     def n_variables(self) -> int:
         """Number of variables."""
-        return int(self.codes.shape[0])
+        return len(self.names)
 
     @property
     def n_rows(self) -> int:
@@ -117,15 +139,38 @@ class CategoricalData:
         return int(self.codes.shape[1])
 
     @cached_property
+    def is_number(self) -> Bools:
+        """Which variables are numbers."""
+        return np.array([len(self.values) > 0 and not labels for labels in self.levels], bool)
+
+    @cached_property
+    def place(self) -> Ints:
+        """The row of each variable among ``values``, if it is a number, or among ``codes``."""
+        is_number = self.is_number
+        return np.where(is_number, np.cumsum(is_number), np.cumsum(~is_number)) - 1
+
+    @cached_property
     def schema(self) -> Schema:
         """The table without its rows."""
-        about = (self.names, self.levels, self.n_rows, kinds_of(self.names, self.ordinal))
-        more = {"bin_edges": self.bin_edges, "warnings": self.warnings, "reading": self.reading}
-        return Schema(*about, backend=self.backend, digest_of_rows=self._digest(), **more)  # type: ignore[arg-type]
+        numbers = [name for name, is_number in zip(self.names, self.is_number, strict=True) if is_number]
+        return Schema(
+            self.names,
+            self.levels,
+            self.n_rows,
+            kinds_of(self.names, self.ordinal, numbers),
+            self.backend,
+            self.bin_edges,
+            self._digest(),
+            self.warnings,
+            self.reading,
+            self.has_missing,
+            self.undecided,
+        )
 
     def _digest(self) -> Callable[[], str] | str:
         about = self.names, self.levels, self.ordinal
-        return partial(_digest, *about, self.codes)  # not of self: that would be a cycle
+        parts = self.codes, self.values, self.numbers
+        return partial(_digest, *about, *parts, weights=self.weights)  # not of self: that would be a cycle
 
     @property
     def cardinalities(self) -> NDArray[np.int64]:
@@ -134,45 +179,68 @@ class CategoricalData:
 
     @cached_property
     def has_missing(self) -> bool:
-        """Whether some code is -1."""
-        return bool(self.codes.size) and bool(self.codes.min() < 0)
+        """Whether some value is missing."""
+        is_coded_missing = bool(self.codes.size) and bool(self.codes.min() < 0)
+        return is_coded_missing or bool(np.isnan(self.values).any())
+
+    @property
+    def missing_share(self) -> float:
+        """The share of cells that are missing."""
+        absent = np.isnan(self.values).sum(dtype=np.int64) + sum(
+            int((self.codes_of(v) < 0).sum()) for v in np.flatnonzero(~self.is_number).tolist()
+        )
+        return float(absent) / max(self.n_rows * self.n_variables, 1)
 
     def codes_of(self, variable: int) -> NDArray[np.signedinteger[Any]]:
-        """Return the codes of one variable."""
-        return self.codes[variable]  # type: ignore[no-any-return]
+        """Return the codes of one variable, which has levels."""
+        return self.codes[self.place[variable]]  # type: ignore[no-any-return]
 
-    def rows(self, rows: NDArray[Any]) -> "CategoricalData":
+    def values_of(self, variable: int) -> Floats:
+        """Return the values of one variable, which is a number."""
+        return np.asarray(self.values[self.place[variable]])
+
+    def rows(self, rows: NDArray[Any]) -> "Table":
         """Return some of the rows, or some of them several times; all levels stay.
 
         Examples
         --------
-        >>> data = CategoricalData(np.array([[0, 1, 1], [0, 0, 1]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
+        >>> data = Table(np.array([[0, 1, 1], [0, 0, 1]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
         >>> data.rows(np.array([2, 2])).codes.tolist()
         [[1, 1], [1, 1]]
         """
         codes = self._codes_of_rows(rows)
         codes.flags.writeable = False
-        about = (self.names, self.levels, self.bin_edges, self.backend)
-        return CategoricalData(codes, *about, ordinal=self.ordinal)
+        of_rows = {"weights": self.weights, "clusters": self.clusters}
+        known: dict[str, Any] = {name: one[rows] for name, one in of_rows.items() if one is not None}
+        return Table(codes, values=self.values[:, rows], **known, **self._about(range(self.n_variables)))
 
     def read_by(self, reading: Mapping[str, Any]) -> Self:
         """Return the same table, which now says how it was read."""
-        if reading == self.reading:
-            return self
+        return self if reading == self.reading else self.with_description(reading=dict(reading))
+
+    def with_description(self, **changes: Any) -> Self:
+        """Return the same rows, with other words about them."""
         same = object.__new__(type(self))
-        vars(same).update({**vars(self), "reading": dict(reading)})
+        vars(same).update({**vars(self), **changes})
         vars(same).pop("schema", None)
         return same
+
+    def with_ordinal(self, ordinal: Iterable[str]) -> Self:
+        """Return the same table, in which the levels of these variables have an order, and of no others."""
+        return self.with_description(ordinal=among(ordinal, self.names))
 
     def _codes_of_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
         return self.codes[:, rows]
 
-    def variables(self, kept: Sequence[int]) -> "CategoricalData":
-        """Return some of the variables."""
-        return CategoricalData(self.codes[list(kept)], **self._about(kept))
+    def variables(self, kept: Sequence[int]) -> "Table":
+        """Return some of the variables, in this order."""
+        chosen = np.asarray(kept, np.int64)
+        place, is_number = self.place[chosen], self.is_number[chosen]
+        values, of_rows = self.values[place[is_number]], {"weights": self.weights, "clusters": self.clusters}
+        return Table(self.codes[place[~is_number]], values=values, **of_rows, **self._about(kept))  # type: ignore[arg-type]
 
     def _about(self, kept: Sequence[int]) -> dict[str, Any]:
-        """Return names, levels, edges, backend and orders of some of the variables."""
+        """Return what is known of some of the variables, beside their rows."""
         names = tuple(self.names[i] for i in kept)
         return {
             "names": names,
@@ -180,6 +248,8 @@ class CategoricalData:
             "bin_edges": {name: edges for name, edges in self.bin_edges.items() if name in set(names)},
             "backend": self.backend,
             "ordinal": tuple(name for name in self.ordinal if name in set(names)),
+            "numbers": self.numbers,
+            "undecided": tuple(name for name in self.undecided if name in set(names)),
         }
 
     def index(self, name: str) -> int:
@@ -187,7 +257,7 @@ class CategoricalData:
 
         Examples
         --------
-        >>> data = CategoricalData(np.array([[0, 1], [0, 0]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
+        >>> data = Table(np.array([[0, 1], [0, 0]]), ("rain", "wet"), (("no", "yes"), (0, 1)))
         >>> data.index("wet")
         1
         """
@@ -198,6 +268,20 @@ class CategoricalData:
         return self.schema.indices(names)
 
 
+def tuples(levels: Any, name: str) -> tuple[tuple[Hashable, ...], ...]:
+    """Return the labels of every variable as tuples.
+
+    Examples
+    --------
+    >>> tuples([["no", "yes"]], "levels")
+    (('no', 'yes'),)
+    """
+    found: list[Any] = list(levels) if np.iterable(levels) else [None]
+    if all(np.iterable(labels) for labels in found):
+        return tuple(tuple(labels) for labels in found)
+    raise DataError(f"{name} must be a list of labels for every variable, not {in_short(levels)}")
+
+
 def among(chosen: Iterable[str], names: tuple[str, ...]) -> tuple[str, ...]:
     """Return some of the variables in the order of the columns; refuse others.
 
@@ -206,10 +290,11 @@ def among(chosen: Iterable[str], names: tuple[str, ...]) -> tuple[str, ...]:
     >>> among(["c", "a"], ("a", "b", "c"))
     ('a', 'c')
     """
-    wanted = dict.fromkeys(chosen)
-    for name in wanted:
-        if name not in names:
+    wanted = set()
+    for name in chosen:
+        if not isinstance(name, str) or name not in names:
             raise unknown_variable(name, names)
+        wanted.add(name)
     return tuple(name for name in names if name in wanted)
 
 
@@ -221,28 +306,39 @@ def _is_frozen(array: NDArray[Any]) -> bool:
     return base is None
 
 
-def _check_parts(
-    codes: NDArray[Any], names: tuple[str, ...], levels: tuple[tuple[Hashable, ...], ...]
-) -> None:
+def _check_parts(codes: NDArray[Any], values: Floats, names: tuple[str, ...], levels: Levels) -> None:
     """Refuse parts that do not fit together: the core trusts the codes."""
     if codes.ndim != 2 or codes.dtype.kind not in "iu":
         raise DataError(
             f"codes must be a 2-D array of integers, not {codes.ndim}-D {codes.dtype}: one row per variable"
         )
-    if not len(codes) == len(names) == len(levels):
-        raise DataError(f"{len(codes)} rows of codes, {len(names)} names and {len(levels)} tuples of levels")
+    if values.ndim != 2 or np.isinf(values).any():
+        raise DataError("values must be a 2-D array of finite numbers, one row per variable")
+    if values.shape[1] != codes.shape[1]:
+        raise DataError(f"{codes.shape[1]} rows have codes, and {values.shape[1]} have numbers")
+    if not len(codes) + len(values) == len(names) == len(levels):
+        raise DataError(
+            f"{len(codes) + len(values)} rows of codes and numbers, {len(names)} names and {len(levels)} "
+            "tuples of levels"
+        )
+    coded = [k for k, labels in enumerate(levels) if labels or not len(values)]
+    if len(coded) != len(codes):
+        raise DataError(f"{len(codes)} rows of codes for {len(coded)} variables with levels")
+    for name in names:
+        if not isinstance(name, str):
+            raise DataError(f"names of variables must be strings: got {in_short(name)}")
     if len(set(names)) < len(names):
         raise DataError("two variables have the same name")
     if not codes.size:
         return
     highest = codes.max(axis=1)
-    for i in np.flatnonzero((codes.min(axis=1) < -1) | (highest >= [len(labels) for labels in levels])):
-        raise DataError(f"codes of variable {names[i]!r} lie outside -1..{len(levels[i]) - 1}")
+    for i in np.flatnonzero((codes.min(axis=1) < -1) | (highest >= [len(levels[k]) for k in coded])):
+        raise DataError(f"codes of variable {names[coded[i]]!r} lie outside -1..{len(levels[coded[i]]) - 1}")
 
 
 def digest_header(
     names: tuple[str, ...],
-    levels: tuple[tuple[Hashable, ...], ...],
+    levels: Levels,
     ordinal: tuple[str, ...],
     dtype: str,
     shape: tuple[int, ...],
@@ -260,12 +356,20 @@ def digest_header(
 
 def _digest(
     names: tuple[str, ...],
-    levels: tuple[tuple[Hashable, ...], ...],
+    levels: Levels,
     ordinal: tuple[str, ...],
     codes: NDArray[Any],
+    values: Floats,
+    numbers: str,
+    weights: Floats | None,
 ) -> str:
     digest = hashlib.sha256(digest_header(names, levels, ordinal, str(codes.dtype), codes.shape))
     digest.update(np.ascontiguousarray(codes).data)
+    if len(values):
+        digest.update(numbers.encode())
+        digest.update(np.ascontiguousarray(values).data)
+    if weights is not None:
+        digest.update(np.ascontiguousarray(weights).data)
     return digest.hexdigest()
 
 
@@ -385,15 +489,15 @@ class LevelBits:
         return LevelBits(self.n_rows, levels, self.bits[chosen], codes, self.level_sizes[chosen])
 
 
-class PackedData(CategoricalData):
+class PackedData(Table):
     """A table of categorical variables as bits; codes are made one variable at a time, on demand.
 
     Parameters
     ----------
     bits : LevelBits
         The rows.
-    names, levels, bin_edges, backend, warnings, ordinal, reading
-        As those of :class:`CategoricalData`.
+    names, levels, bin_edges, backend, warnings, ordinal, reading, undecided
+        As those of :class:`Table`.
     digest : str or None
         The digest where it is known, as in a file.
     path : Path or None
@@ -405,7 +509,7 @@ class PackedData(CategoricalData):
     >>> bits = LevelBits(3, np.array([2]), narrow, np.empty((0, 3), np.int32), np.array([2, 1]))
     >>> data = PackedData(bits, ("wet",), (("no", "yes"),))
     >>> data, data.codes_of(0).tolist(), data.has_missing
-    (CategoricalData(1 variables, 3 rows), [0, 1, 0], False)
+    (Table(1 variables, 3 rows), [0, 1, 0], False)
     """
 
     bits: LevelBits
@@ -424,11 +528,13 @@ class PackedData(CategoricalData):
         path: Path | None = None,
         ordinal: Iterable[str] = (),
         reading: Mapping[str, Any] | None = None,
+        undecided: tuple[str, ...] = (),
     ) -> None:
         about: dict[str, Any] = {"bits": bits, "names": names, "levels": levels}
         about |= {"bin_edges": dict(bin_edges or {}), "ordinal": among(ordinal, names)}
         about |= {"backend": backend, "warnings": warnings, "known_digest": digest, "path": path}
-        about |= {"reading": dict(reading or {})}
+        about |= {"reading": dict(reading or {}), "undecided": undecided}
+        about |= {"values": np.empty((0, bits.n_rows)), "numbers": "ranks"}
         for name, value in about.items():
             object.__setattr__(self, name, value)
 
@@ -438,7 +544,7 @@ class PackedData(CategoricalData):
 
             return open_packed, (self.path, True)  # the other process maps the same pages
         about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings, self.known_digest)
-        return PackedData, (self.bits, *about, None, self.ordinal, self.reading)
+        return PackedData, (self.bits, *about, None, self.ordinal, self.reading, self.undecided)
 
     @cached_property
     def codes(self) -> NDArray[np.signedinteger[Any]]:
@@ -455,11 +561,6 @@ class PackedData(CategoricalData):
         return smallest_dtype(max(map(len, self.levels), default=0))
 
     @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self.names)
-
-    @property
     def n_rows(self) -> int:
         """Number of rows."""
         return self.bits.n_rows
@@ -473,9 +574,15 @@ class PackedData(CategoricalData):
         """Return the codes of one variable."""
         return self.bits.codes_of(variable)
 
+    def with_ordinal(self, ordinal: Iterable[str]) -> "PackedData":
+        """Return the same table, in which the levels of these variables have an order, and of no others."""
+        found = super().with_ordinal(ordinal)
+        return found.with_description(known_digest=None, path=None)  # the file has another order
+
     def variables(self, kept: Sequence[int]) -> "PackedData":
         """Return some of the variables."""
-        return PackedData(self.bits.variables(list(kept)), **self._about(kept))
+        about = {name: known for name, known in self._about(kept).items() if name != "numbers"}
+        return PackedData(self.bits.variables(list(kept)), **about)
 
     def _codes_of_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
         return np.stack([self.codes_of(i)[rows].astype(self.dtype) for i in range(self.n_variables)])

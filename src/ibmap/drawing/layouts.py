@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ibmap import _checks
+from ibmap._text import in_short
 from ibmap.drawing import Drawn
 from ibmap.drawing.stress import path_lengths, stress_layout
 from ibmap.errors import RequestError
@@ -20,16 +22,16 @@ LARGE = 300  #: components of more variables are drawn by springs, which are fas
 def places_of(graph: Drawn, layout: Layout, seed: int) -> Place:
     """Return where each variable stands, by the name of a layout, a mapping, or a function."""
     if isinstance(layout, Mapping):
-        if missing := [name for name in graph.names if name not in layout]:
-            raise RequestError(f"the layout has no place for {missing[0]!r}")
-        return layout
+        return _checked(layout, graph)
+    if not isinstance(layout, str) and not callable(layout):
+        raise RequestError(f"layout must be a name, a dict or a function, not {in_short(layout)}")
     if layout == "packed":
         return packed(graph, seed)
     import networkx as nx
 
     theirs = graph.to_networkx()
     if callable(layout):
-        return layout(theirs)
+        return _checked(layout(theirs), graph)
     function: Callable[..., Place] | None = getattr(nx, f"{layout}_layout", None)
     if function is None:
         raise RequestError(f"unknown layout {layout!r}: {', '.join(LAYOUTS)}, ...")
@@ -38,6 +40,18 @@ def places_of(graph: Drawn, layout: Layout, seed: int) -> Place:
     except (nx.NetworkXException, TypeError, ValueError, AttributeError) as error:
         words = str(error).partition("\n")[0]
         raise RequestError(f"the layout {layout!r} does not do for this network: {words}") from None
+
+
+def _checked(places: object, graph: Drawn) -> Place:
+    """Return places, if there is one for every variable."""
+    if not isinstance(places, Mapping):
+        raise RequestError(f"a layout must be a dict from variables to places, not {in_short(places)}")
+    for name in graph.names:
+        if name not in places:
+            raise RequestError(f"the layout has no place for {name!r}")
+        if np.shape(places[name]) != (2,) or not all(map(_checks.is_number, places[name])):
+            raise RequestError(f"the place of {name!r} must be two numbers, not {in_short(places[name])}")
+    return places
 
 
 def packed(graph: Drawn, seed: int) -> Place:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap._checks import as_float, is_number
+from ibmap._text import in_short
 from ibmap.eda.run import Stop
 from ibmap.errors import RequestError
 
@@ -13,13 +15,6 @@ Floats = NDArray[np.float64]
 
 MOST_LEVELS = 2**16
 COLDEST = 1e300  #: 1 / T of what is as good as frozen; beyond it, it would be infinite
-
-
-def whole(value: object, name: str, least: int) -> int:
-    """Return a whole number that is not too small."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise RequestError(f"{name} must be a whole number, {least} or more, not {value!r}")
-    return int(value)
 
 
 def checked_levels(levels: int | ArrayLike, n: int) -> Ints:
@@ -51,9 +46,8 @@ def shares(population_size: int, selection: float, elitism: float) -> tuple[int,
         ("selection", selection, "above 0, at most 1"),
         ("elitism", elitism, "0 or more, below 1"),
     ):
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not (0 < value <= 1 if name == "selection" else 0 <= value < 1):
-            raise RequestError(f"{name} must be a share of the population, {words}, not {value!r}")
+        if not is_number(value) or not (0 < value <= 1 if name == "selection" else 0 <= value < 1):
+            raise RequestError(f"{name} must be a share of the population, {words}, not {in_short(value)}")
     selected, elite = int(population_size * selection), int(population_size * elitism)
     if selected < 2:
         raise RequestError(
@@ -67,10 +61,9 @@ def checked_cooling(cooling: float | Callable[[int], float]) -> float | Callable
     """Return the cooling, if it is one."""
     if callable(cooling):
         return cooling
-    number = isinstance(cooling, int | float | np.number) and not isinstance(cooling, bool)
-    if not number or not 0 <= cooling < np.inf:
-        raise RequestError(f"cooling must be a number, 0 or more, or a function, not {cooling!r}")
-    return float(cooling)
+    if not is_number(cooling) or not 0 <= cooling < np.inf:
+        raise RequestError(f"cooling must be a number, 0 or more, or a function, not {in_short(cooling)}")
+    return as_float(cooling, "cooling")
 
 
 def checked_stop(stop: Stop | None) -> Stop:
@@ -78,7 +71,7 @@ def checked_stop(stop: Stop | None) -> Stop:
     if stop is None:
         return Stop()
     if not isinstance(stop, Stop):
-        raise RequestError(f"stop must be a Stop, such as Stop(generations=100), not {stop!r}")
+        raise RequestError(f"stop must be a Stop, such as Stop(generations=100), not {in_short(stop)}")
     return stop
 
 
@@ -92,10 +85,11 @@ def inverse_temperature(cooling: float | Callable[[int], float], generation: int
     """
     if not callable(cooling):
         return min(cooling * generation, COLDEST)
-    temperature = float(cooling(generation))
-    if not temperature > 0:
+    temperature = cooling(generation)
+    if not is_number(temperature) or not temperature > 0:
         raise RequestError(
-            f"the temperature must be above 0: cooling gave {temperature:g} in generation {generation}"
+            "the temperature must be a number above 0: "
+            f"cooling gave {in_short(temperature)} in generation {generation}"
         )
     return 1.0 / max(temperature, 1.0 / COLDEST)
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap import _core
-from ibmap.errors import RequestError
+from ibmap import _checks, _core
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -64,8 +63,7 @@ class Conditionals:
 
 def check_sampling(sampling: str) -> None:
     """Refuse an unknown way to sample."""
-    if sampling not in SAMPLING:
-        raise RequestError(f"unknown sampling {sampling!r}; there are {', '.join(SAMPLING)}")
+    _checks.known(sampling, "sampling", SAMPLING)
 
 
 def _weighting(sampling: str, inverse_temperature: float) -> tuple[float | None, bool]:

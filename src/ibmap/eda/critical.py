@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap._checks import is_whole, whole
 from ibmap._random import RandomState, generator
-from ibmap.eda.checks import whole
+from ibmap._text import in_short
 from ibmap.eda.maximize import maximize
 from ibmap.eda.run import Stop
 from ibmap.errors import RequestError
@@ -68,7 +69,11 @@ def critical_population_size(
     aim = target if target is not None else getattr(function, "optimum", None)
     if aim is None:
         raise RequestError("the optimum of this function is not known: pass target")
-    seed, jobs, runs = _seed(random_state), whole(n_jobs, "n_jobs", 1), whole(repetitions, "repetitions", 1)
+    seed, jobs, runs = (
+        _seed(random_state),
+        whole(n_jobs, "n_jobs", 1),
+        whole(repetitions, "repetitions", 1, 10**6),
+    )
     stop = Stop(target=aim, generations=whole(generations, "generations", 1))
     failed: list[int] = []
     for size in checked_sizes(sizes):
@@ -85,14 +90,16 @@ def _seed(random_state: RandomState) -> int:
     """Return a seed as it is; otherwise one that the generator draws."""
     if isinstance(random_state, np.random.Generator) or random_state is None:
         return int(generator(random_state).integers(2**63))
-    return whole(random_state, "random_state", 0)
+    return whole(random_state, "random_state", 0, 2**64 - 1)
 
 
 def checked_sizes(sizes: Iterable[int]) -> list[int]:
     """Return the sizes to try, if there are any."""
     found = list(sizes) if isinstance(sizes, Iterable) else []
-    if not found:
-        raise RequestError(f"sizes must be population sizes to try, such as {SIZES[:3]}, not {sizes!r}")
+    if not found or not all(map(is_whole, found)):
+        raise RequestError(
+            f"sizes must be population sizes to try, such as {SIZES[:3]}, not {in_short(sizes)}"
+        )
     return found
 
 

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _checks
 from ibmap._random import RandomState
+from ibmap._text import in_short
 from ibmap.eda.moa import MOA
 from ibmap.eda.run import Stop
 from ibmap.errors import RequestError
@@ -60,18 +62,23 @@ def maximize(
     (30.0, 'target')
     """
     moa = MOA(n, population_size, stop=stop, random_state=random_state, **options)
-    if checkpoint is not None and Path(checkpoint).exists():
-        moa = resumed(moa, checkpoint)
+    if not callable(function):
+        raise RequestError(f"function must be a function of individuals, not {in_short(function)}")
+    _checks.function(callback, "callback")
+    by_row = not _checks.flag(vectorized, "vectorized")
+    path = None if checkpoint is None else _checks.file_path(checkpoint, "checkpoint")
+    if path is not None and path.exists():
+        moa = resumed(moa, path)
     reason = moa.stopped_by_
     while reason is None:
         solutions = moa.ask()
-        if checkpoint is not None:
-            moa.save(checkpoint)
-        moa.tell(solutions, function(solutions) if vectorized else [function(row) for row in solutions])
-        ended = callback is not None and callback(moa) in (True, np.True_)
+        if path is not None:
+            moa.save(path)
+        moa.tell(solutions, [function(row) for row in solutions] if by_row else function(solutions))
+        ended = callback is not None and _checks.is_true(callback(moa))
         reason = moa.stopped_by_ or ("callback" if ended else None)
-    if checkpoint is not None:
-        moa.save(checkpoint)
+    if path is not None:
+        moa.save(path)
     best = moa.best_
     return Optimised(best.solution, best.fitness, moa.evaluations, moa.generation, reason, moa)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap._checks import whole
 from ibmap._files import read_whole, write_whole
 from ibmap._random import RandomState, generator
 from ibmap.eda import checks
@@ -97,8 +98,8 @@ class MOA:
         stop: Stop | None = None,
         random_state: RandomState = None,
     ) -> None:
-        self.n = checks.whole(n, "n", 1)
-        self.population_size = checks.whole(population_size, "population_size", 1)
+        self.n = whole(n, "n", 1, 10**6)
+        self.population_size = whole(population_size, "population_size", 1)
         self.levels = checks.checked_levels(levels, self.n)
         as_search(learner)
         check_sampling(sampling)
@@ -106,7 +107,7 @@ class MOA:
         self.n_selected, self.n_elite = checks.shares(self.population_size, selection, elitism)
         self.cooling = checks.checked_cooling(cooling)
         default = max(self.n, math.ceil(4 * self.n * math.log(self.n)))
-        self.steps = default if steps is None else checks.whole(steps, "steps", 1)
+        self.steps = default if steps is None else whole(steps, "steps", 1)
         self.stop = checks.checked_stop(stop)
         self.graph_: Graph | None = None
         self._rng = generator(random_state)

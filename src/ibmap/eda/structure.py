@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data import CategoricalData
+from ibmap._text import in_short
+from ibmap.data import Table
 from ibmap.engines import as_engine
 from ibmap.errors import RequestError, SearchWarning
 from ibmap.graph import Graph
@@ -55,18 +56,18 @@ class OwnNeighbours:
     def __post_init__(self) -> None:
         check_options(self.factor, self.max_neighbours)
 
-    def __call__(self, data: CategoricalData) -> list[Ints]:
+    def __call__(self, data: Table) -> list[Ints]:
         """Return the neighbours of each variable."""
         information = information_matrix(as_engine(data))
         return neighbourhoods(information, factor=self.factor, max_neighbours=self.max_neighbours)
 
 
-def no_edges(data: CategoricalData) -> Graph:
+def no_edges(data: Table) -> Graph:
     """Return the graph without edges."""
     return Graph(data.names)
 
 
-def as_search(learner: object) -> Callable[[CategoricalData], Any]:
+def as_search(learner: object) -> Callable[[Table], Any]:
     """Return the function behind a learner: a name, an estimator, or a function of a table.
 
     Examples
@@ -78,18 +79,18 @@ def as_search(learner: object) -> Callable[[CategoricalData], Any]:
         ...
     ibmap.errors.RequestError: unknown learner 'ibmap'; there are evidence-map, ibmap-hc, ...
     """
-    if learner == UNIVARIATE:
+    if isinstance(learner, str) and learner == UNIVARIATE:
         return no_edges
     if isinstance(learner, str):
         if learner not in LEARNERS:
             raise RequestError(f"unknown learner {learner!r}; there are {', '.join([*LEARNERS, UNIVARIATE])}")
         return find_learner(learner)
     if hasattr(learner, "fit") and not isinstance(learner, type):
-        return cast(Callable[[CategoricalData], Any], learner.fit)
+        return cast(Callable[[Table], Any], learner.fit)
     if callable(learner) and not isinstance(learner, type):
         return learner
     raise RequestError(
-        f"learner must be a name, an estimator or a function of a table, not {learner!r}: "
+        f"learner must be a name, an estimator or a function of a table, not {in_short(learner)}: "
         "an estimator is made by calling its class, as in IBMAP()"
     )
 
@@ -114,11 +115,11 @@ def learn_structure(learner: object, rows: Ints, levels: Ints) -> Structure:
     return Structure(around, Graph.from_pairs(pairs, data.names))
 
 
-def table_of(rows: Ints, levels: Ints) -> CategoricalData:
+def table_of(rows: Ints, levels: Ints) -> Table:
     """Return individuals as a table with the variables x0, x1, ..."""
     labels = {int(size): tuple(range(size)) for size in np.unique(levels)}
     names = tuple(f"x{i}" for i in range(len(levels)))
-    return CategoricalData(rows.T, names, tuple(labels[int(size)] for size in levels))
+    return Table(rows.T, names, tuple(labels[int(size)] for size in levels))
 
 
 def checked_neighbours(found: object, n: int) -> tuple[Ints, ...]:

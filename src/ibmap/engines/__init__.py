@@ -9,6 +9,7 @@ from ibmap.engines.questions import Questions
 from ibmap.engines.registry import ENGINES
 from ibmap.engines.rows import Lists, Rows
 from ibmap.engines.tables import Slices, Tables
+from ibmap.engines.triples import Triples
 
 __all__ = [
     "ENGINES",
@@ -24,6 +25,7 @@ __all__ = [
     "Source",
     "Tables",
     "ThreadEngine",
+    "Triples",
     "add_tables",
     "as_engine",
     "ask",

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from ibmap import _core
 from ibmap._types import Ints
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.data.table import WIDE, LevelBits, PackedData
 
 
-def packed_data(data: CategoricalData) -> PackedData:
+def packed_data(data: Table) -> PackedData:
     """Return a table as bits; itself if it is.
 
     Examples

@@ -6,19 +6,27 @@ or a GPU; nothing above this package knows which one it has, or sees a row.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any, Protocol, runtime_checkable
+from math import comb
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibmap import _core
+from ibmap._text import in_short
 from ibmap._types import Floats, Ints
-from ibmap.data import CategoricalData, Schema
-from ibmap.data.numbers import NumericData
+from ibmap.data import Schema, Table
 from ibmap.engines.model import DIRECTED, VAGUE, Model
 from ibmap.engines.questions import NONE, Questions
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists
 from ibmap.engines.tables import Tables
+from ibmap.engines.triples import NO_TRIPLES, OF_TABLES, Triples, evidence_of_tables, triple_questions
 from ibmap.errors import EngineError, RequestError
+
+if TYPE_CHECKING:
+    from ibmap.engines.arrangement import Arrangement
+
+Colours = NDArray[np.uint64]
 
 ROWS_AT_ONCE = 64  #: rows that are asked for in one trip, at least
 TABLES_AT_ONCE = 1 << 14  #: and so many tables: with few variables all rows are one trip
@@ -27,7 +35,7 @@ PAIRS_AT_ONCE = 1 << 12  #: tables of pairs that are answered together: their ce
 
 @runtime_checkable
 class Engine(Protocol):
-    """Where the rows are: a schema, and four questions. :class:`EngineBase` answers two of them itself."""
+    """Where the rows are: a schema, and five questions. :class:`EngineBase` answers four of them itself."""
 
     @property
     def schema(self) -> Schema:
@@ -66,6 +74,15 @@ class Engine(Protocol):
         Members of the blanket are listed, ys with t_xy above the floor, and ``also`` those. With ``exact``,
         members alone are, and where their effects are strong t comes from a fit without them.
         """
+        ...
+
+    def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
+        """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
+        ...
+
+    @property
+    def seconds_for_triples(self) -> float:
+        """About how long one core takes for that."""
         ...
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "Engine":
@@ -120,6 +137,11 @@ class EngineBase:
         exact: bool = False,
     ) -> Rows:
         """Return the rows of some x, each given its blanket, from tables; see :class:`Engine`."""
+        if model.family == "mixed":
+            raise RequestError(
+                "numbers and missing values need all rows in one memory: use the engine 'memory', leave out "
+                "incomplete rows (missing='drop'), or make missing values a level (missing='category')"
+            )
         n, xs = self.schema.n_variables, np.asarray(xs, np.int64)
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
         known = np.asarray(self.schema.cardinalities) <= model.most_levels
@@ -144,6 +166,19 @@ class EngineBase:
             parts.append(Rows(*found))
         return joined_rows(parts)
 
+    def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
+        """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
+        best = NO_TRIPLES
+        for questions in triple_questions(self.schema):
+            found = evidence_of_tables(ask(self, questions))
+            best = best.and_more(found, threshold).first(most)
+        return best
+
+    @property
+    def seconds_for_triples(self) -> float:
+        """About how long one core takes for all triples."""
+        return comb(self.schema.n_variables, 3) * OF_TABLES
+
     def conditionals(self, model: Model) -> _core.Conditionals | _core.Families:
         """Return the conditionals of all variables, made once for every model."""
         if model.key not in self._conditionals:
@@ -163,6 +198,29 @@ class EngineBase:
     def level_counts(self) -> Ints:
         """Return how many rows have each level of each variable, one variable after the other."""
         return level_counts(self)
+
+    def colour_sums(self, colours: Colours) -> Colours:
+        """Return, of every cell, the sum of the scrambled colours of its rows: sums of those of cells.
+
+        A variable has a cell for each of its levels, and a last one for missing values; see
+        ``engines/arrangement.py``. Here by the distinct rows, of which those with missing values are not
+        seen.
+        """
+        from ibmap.engines.arrangement import colour_sums_of_rows
+
+        return colour_sums_of_rows(self, colours)
+
+    def arrangement(self, first: Sequence[int] = ()) -> "Arrangement":
+        """Return the order of columns and levels by their contents, copies merged."""
+        from ibmap.engines.arrangement import arrangement_of
+
+        return arrangement_of(self, first)
+
+    def arranged(self, arrangement: "Arrangement") -> Engine:
+        """Return the table with its columns in another order; levels, too, where rows are at hand."""
+        from ibmap.engines.arrangement import ArrangedEngine
+
+        return ArrangedEngine(self, arrangement)
 
 
 def conditionals_of(engine: Engine, model: Model, counts: Ints | None = None) -> _core.Conditionals:
@@ -246,8 +304,8 @@ def is_engine(thing: object) -> bool:
     )
 
 
-Source = CategoricalData | NumericData | Engine
-MakeEngine = Callable[[CategoricalData], Engine]
+Source = Table | Engine
+MakeEngine = Callable[[Table], Engine]
 
 
 def as_engine(source: Any, engine: Any = None) -> Engine:
@@ -255,7 +313,7 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
 
     Parameters
     ----------
-    source : CategoricalData, NumericData or Engine
+    source : Table or Engine
         The table, or an engine that has it.
     engine : Engine, callable, str or None
         Who counts: an engine that holds the same table, a function that makes one of a table, a name
@@ -267,15 +325,21 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     >>> as_engine(load({"a": [0, 1], "b": [1, 0]}), "memory")
     MemoryEngine(2 variables, 2 rows)
     """
-    if isinstance(source, NumericData):
-        from ibmap.engines.moments import MomentsEngine
+    if isinstance(source, Table) and (
+        len(source.values) or source.reading.get("missing") in ("question", "impute")
+    ):
+        from ibmap.engines.mixed import MixedEngine
 
-        if engine not in (None, "memory"):
-            raise RequestError(f"numbers are added up in memory only: leave out engine={engine!r}")
-        return MomentsEngine(source)
-    if not isinstance(source, CategoricalData):
+        if isinstance(engine, str):
+            _by_name(engine)  # refuses one that there is not
+        if engine is not None and str(engine).partition("=")[0] not in ("memory", "threads"):
+            raise RequestError(
+                f"numbers and missing values are looked at in memory only: leave out engine={engine!r}"
+            )
+        return MixedEngine(source)
+    if not isinstance(source, Table):
         if not is_engine(source):
-            raise RequestError(f"expected a CategoricalData or an engine, not {type(source).__name__}")
+            raise RequestError(f"expected a Table or an engine, not {type(source).__name__}")
         if engine is not None and engine is not source:
             raise RequestError("the table is behind an engine already: leave engine=None")
         return source  # type: ignore[no-any-return]
@@ -287,11 +351,11 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     if made is None:
         if not callable(engine):
             raise RequestError(
-                f"{engine!r} is no engine: give a name, an engine, or what makes one of a table"
+                f"{in_short(engine)} is no engine: give a name, an engine, or what makes one of a table"
             )
         made = engine(source)
         if not is_engine(made):
-            raise RequestError(f"{engine!r} made a {type(made).__name__}, not an engine")
+            raise RequestError(f"{in_short(engine)} made a {type(made).__name__}, not an engine")
     if made.schema is not source.schema and (other := source.schema.difference(made.schema)):
         raise EngineError(f"the engine holds another table: {other}")
     return made  # type: ignore[no-any-return]

@@ -10,8 +10,9 @@ import numpy as np
 from ibmap._libraries import library
 from ibmap._text import in_bytes
 from ibmap._types import Ints
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.data.table import LevelBits
+from ibmap.engines.arrangement import Arrangement, arranged_data
 from ibmap.engines.gpu_rows import DeviceRows
 from ibmap.engines.memory import MemoryEngine, drawn_rows
 from ibmap.engines.model import DIRECTED, Model
@@ -32,7 +33,7 @@ class GpuEngine(MemoryEngine):
 
     Parameters
     ----------
-    data : CategoricalData
+    data : Table
         The table.
     arrays : str
         The library that has the arrays; "numpy" runs the same code without a GPU.
@@ -44,7 +45,7 @@ class GpuEngine(MemoryEngine):
     (2, 2)
     """
 
-    def __init__(self, data: CategoricalData, arrays: str = "cupy") -> None:
+    def __init__(self, data: Table, arrays: str = "cupy") -> None:
         super().__init__(data)
         self.arrays: Any = cupy_with_a_device() if arrays == "cupy" else library(arrays)
         regular = bool((self.bits.complete & (self.bits.levels <= 2)).all())
@@ -85,7 +86,12 @@ class GpuEngine(MemoryEngine):
         exact: bool = False,
     ) -> Rows:
         """Return the rows of some x, each given its blanket, from the GPU; see :class:`Engine`."""
-        if self.columns is None or model.family in DIRECTED or exact or (floor == np.inf and also is None):
+        if (
+            self.columns is None
+            or model.family in (*DIRECTED, "mixed")
+            or exact
+            or (floor == np.inf and also is None)
+        ):
             return super().rows(model, xs, blankets, floor=floor, also=also, exact=exact)
         device = self._devices.get(model.key)
         if device is None:
@@ -105,9 +111,14 @@ class GpuEngine(MemoryEngine):
     def _devices(self) -> dict[tuple[str, float, float, float], DeviceRows]:
         return {}
 
+    def arranged(self, arrangement: Arrangement) -> "MemoryEngine":
+        """Return the table with its columns and levels in another order."""
+        data = arranged_data(self.data, arrangement)
+        return MemoryEngine(data) if self.columns is None else GpuEngine(data, self.arrays.__name__)
+
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
-        drawn = self.data.rows(drawn_rows(rng, self.data.n_rows, share))
+        drawn = self.data.rows(drawn_rows(rng, self.data.n_rows, share, self.data.clusters))
         return MemoryEngine(drawn) if self.columns is None else GpuEngine(drawn, self.arrays.__name__)
 
 

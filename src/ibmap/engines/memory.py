@@ -2,19 +2,26 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ibmap import _core
 from ibmap._types import Ints
-from ibmap.data import CategoricalData
+from ibmap.data import Table
+from ibmap.engines.arrangement import Arrangement, arranged_data, colour_sums_of_data
 from ibmap.engines.bits import packed_data
-from ibmap.engines.engine import EngineBase
+from ibmap.engines.engine import Colours, EngineBase
 from ibmap.engines.model import Model
+from ibmap.engines.moments import COUNTS_NOTHING
 from ibmap.engines.questions import NONE, Questions
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists
 from ibmap.engines.tables import Slices, Tables
+from ibmap.engines.triples import SIZE, Triples, seconds_in_memory
+from ibmap.errors import RequestError
+
+if TYPE_CHECKING:
+    from ibmap.engines.mixed import MixedEngine
 
 
 class MemoryEngine(EngineBase):
@@ -22,7 +29,7 @@ class MemoryEngine(EngineBase):
 
     Parameters
     ----------
-    data : CategoricalData
+    data : Table
         The table.
 
     Examples
@@ -33,7 +40,11 @@ class MemoryEngine(EngineBase):
     [[0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 2]]
     """
 
-    def __init__(self, data: CategoricalData) -> None:
+    def __init__(self, data: Table) -> None:
+        if not isinstance(data, Table):
+            raise RequestError(f"expected a Table, not {type(data).__name__}: ibmap.load makes one")
+        if len(data.values):
+            raise RequestError(COUNTS_NOTHING)
         self.data, self.schema = data, data.schema
         self.bits = packed_data(data).bits
 
@@ -72,12 +83,30 @@ class MemoryEngine(EngineBase):
         exact: bool = False,
     ) -> Rows:
         """Return the rows of some x, each given its blanket, from the bits; see :class:`Engine`."""
+        if model.family == "mixed":
+            return self.row_by_row.rows(model, xs, blankets, floor=floor, also=also, exact=exact)
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
         which = np.asarray(xs, np.int64)
         found = self.conditionals(model).rows(
             self.table, which, *given, model.log_odds, floor, *others, exact, model.n_threads
         )
         return Rows(*found)
+
+    @cached_property
+    def row_by_row(self) -> "MixedEngine":
+        """The same table for models of rows, where values may be missing."""
+        from ibmap.engines.mixed import MixedEngine
+
+        return MixedEngine(self.data)
+
+    def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
+        """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
+        return Triples(*_core.triples(self.table, SIZE, threshold, most, n_threads))
+
+    @property
+    def seconds_for_triples(self) -> float:
+        """About how long one core takes for all triples."""
+        return seconds_in_memory(self.schema)
 
     def level_counts(self) -> Ints:
         """Return how many rows have each level of each variable, one variable after the other."""
@@ -93,21 +122,43 @@ class MemoryEngine(EngineBase):
         ]
         return np.concatenate([NONE, *sizes]).astype(np.int64)
 
+    def colour_sums(self, colours: Colours) -> Colours:
+        """Return, of every cell, the sum of the scrambled colours of its rows; see :class:`EngineBase`."""
+        return colour_sums_of_data(self.data, colours)
+
+    def arranged(self, arrangement: Arrangement) -> "MemoryEngine":
+        """Return the table with its columns and levels in another order."""
+        return MemoryEngine(arranged_data(self.data, arrangement))
+
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
         data = self.data
-        return MemoryEngine(data.rows(drawn_rows(rng, data.n_rows, share)))
+        return MemoryEngine(data.rows(drawn_rows(rng, data.n_rows, share, data.clusters)))
 
     def forget_splits(self) -> None:
         """Give back the buffers in which rows are split; the next question gets new ones."""
         self.table.forget()
 
 
-def drawn_rows(rng: np.random.Generator, n_rows: int, share: float | None = None) -> Ints:
-    """Return which rows a replicate has, in order: as many as there are, or a share of them, none twice."""
+def drawn_rows(
+    rng: np.random.Generator, n_rows: int, share: float | None = None, clusters: Ints | None = None
+) -> Ints:
+    """Return which rows a replicate has, in order: as many as there are, or a share of them, none twice.
+
+    Rows that belong together are drawn together.
+    """
+    if clusters is None:
+        return _drawn(rng, n_rows, share)
+    order = np.argsort(clusters, kind="stable")
+    start = np.concatenate([[0], np.flatnonzero(np.diff(clusters[order])) + 1, [n_rows]])
+    rows = [order[start[k] : start[k + 1]] for k in _drawn(rng, len(start) - 1, share).tolist()]
+    return np.sort(np.concatenate(rows))
+
+
+def _drawn(rng: np.random.Generator, n: int, share: float | None) -> Ints:
     if share is None:
-        return np.sort(rng.integers(n_rows, size=n_rows))
-    return np.sort(rng.choice(n_rows, n_drawn(share, n_rows), replace=False))
+        return np.sort(rng.integers(n, size=n))
+    return np.sort(rng.choice(n, n_drawn(share, n), replace=False))
 
 
 def n_drawn(share: float, n_rows: int) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from ibmap._types import Floats
 
 VAGUE = 0.02  #: precision of intercepts
-DIRECTED = ("bic", "bdeu")  #: scores of directed graphs: Bayesian information criterion, marginal likelihood
+DIRECTED = ("bic", "bdeu", "qnml")  #: scores of directed graphs; see ``criteria/directed.py``
 MOST_LEVELS = 100  #: of a variable that there are conditionals of; one with more has no edges
 
 
@@ -18,8 +18,9 @@ class Model:
     Attributes
     ----------
     family : str
-        "pairwise" (main effects), "saturated" (a full table), or "adaptive" (the mixture of both); of
-        directed graphs "bic" or "bdeu", where blankets are parents.
+        "pairwise" (main effects), "saturated" (a full table), or "adaptive" (the mixture of both); "mixed"
+        (levels and numbers, effects of any scale); of directed graphs "bic", "bdeu" or "qnml", where
+        blankets are parents.
     effect_variance, prior_count, saturated_share : float
         Prior variance of a log odds ratio; prior count of a level in a configuration, or of "bdeu" those of
         all cells of a family together; prior probability of a full table, in the mixture.

@@ -6,26 +6,32 @@ asks all partitions at once and adds up their answers. Who they are, threads her
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ibmap._parallel import n_threads, result_of
+from ibmap._text import in_short
 from ibmap._types import Ints
-from ibmap.data import CategoricalData, Schema
+from ibmap.data import Schema, Table
 from ibmap.data.packed_file import release_pages
 from ibmap.data.schema import PARTS
 from ibmap.data.table import LevelBits, PackedData
+from ibmap.engines.arrangement import Arrangement, arranged_data
 from ibmap.engines.bits import packed_data
-from ibmap.engines.engine import EngineBase, pair_questions
+from ibmap.engines.engine import Colours, Engine, EngineBase, pair_questions
 from ibmap.engines.memory import MemoryEngine, drawn_rows
 from ibmap.engines.merge import add_tables
+from ibmap.engines.model import Model
 from ibmap.engines.questions import Questions
+from ibmap.engines.rows import Rows
 from ibmap.engines.tables import Tables
-from ibmap.errors import EngineError
+from ibmap.engines.triples import Triples, seconds_in_memory
+from ibmap.errors import EngineError, RequestError
 
 PAIRS_OF_A_TRIP = 1 << 16  #: tables of pairs that all places are asked for at once
 
@@ -52,6 +58,11 @@ class Partition:
             found.append(part.tables(asked))
             _ = found[-1].answered()[1].keys  # they are looked up in the rows
         return found[0] if len(found) == 1 else add_tables(found)
+
+    def colour_sums(self, colours: Colours) -> Colours:
+        """Add up the scrambled colours of the rows of every cell."""
+        parts = [part.colour_sums(colours) for part in self._one_by_one()]
+        return np.asarray(np.sum(parts, axis=0, dtype=np.uint64))
 
     def _one_by_one(self) -> Iterator[MemoryEngine]:
         for part in self._parts:
@@ -110,6 +121,10 @@ class PartitionedEngine(EngineBase):
         """Count: one table for every y of every question."""
         return add_tables(self.ask("tables", questions.check(self.schema.n_variables)))
 
+    def colour_sums(self, colours: Colours) -> Colours:
+        """Return, of every cell, the sum of the scrambled colours of its rows; see :class:`EngineBase`."""
+        return np.asarray(np.sum(self.ask("colour_sums", colours), axis=0, dtype=np.uint64))
+
     def pairs(self) -> Iterator[Tables]:
         """Count every pair of variables once, x < y, without conditioning; in few batches."""
         for questions in pair_questions(self.schema.n_variables, PAIRS_OF_A_TRIP):
@@ -121,7 +136,7 @@ class ThreadEngine(PartitionedEngine):
 
     Parameters
     ----------
-    data : CategoricalData or sequence of CategoricalData
+    data : Table or sequence of Table
         The table, which is cut into as many parts as there are threads; or its parts, which may be mapped
         from files, with the same variables and levels.
     n_jobs : int
@@ -135,14 +150,19 @@ class ThreadEngine(PartitionedEngine):
     [[0, 0, 1, 100], [0, 1, 0, 100]]
     """
 
-    def __init__(self, data: CategoricalData | Sequence[CategoricalData], n_jobs: int = -1) -> None:
+    def __init__(self, data: Table | Sequence[Table], n_jobs: int = -1) -> None:
         threads = n_threads(n_jobs)
         self._given, self._jobs = data, n_jobs
-        if isinstance(data, CategoricalData):
+        if isinstance(data, Table):
             whole = packed_data(data)
             parts, schema = cut_rows(whole, threads), data.schema
         else:
-            parts = list(map(packed_data, data))
+            tables = list(data) if isinstance(data, Iterable) else [data]
+            if not all(isinstance(table, Table) for table in tables):
+                raise RequestError(
+                    f"expected a Table, or several, not {in_short(data)}: ibmap.load makes one"
+                )
+            parts = list(map(packed_data, tables))
             schema = schema_of(parts)
         super().__init__(schema)
         self._places = ThreadPlaces([MemoryEngine(part) for part in parts], threads)
@@ -154,12 +174,41 @@ class ThreadEngine(PartitionedEngine):
         """Call a method of every place at once; return one answer for each."""
         return self._places.ask(method, *arguments)
 
+    def rows(self, model: Model, *asked: Any, **options: Any) -> Rows:
+        """Return the rows of some x, each given its blanket; those of models of rows in one thread."""
+        if model.family == "mixed" and self._whole is not None:
+            return self._whole.rows(model, *asked, **options)
+        return super().rows(model, *asked, **options)
+
+    @cached_property
+    def _whole(self) -> MemoryEngine | None:
+        """All rows in one place, where the table came as one."""
+        return MemoryEngine(self._given) if isinstance(self._given, Table) else None
+
+    def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
+        """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
+        if not isinstance(self._given, Table):
+            return super().triples(threshold, most, n_threads)
+        return MemoryEngine(self._given).triples(threshold, most, n_threads)
+
+    @property
+    def seconds_for_triples(self) -> float:
+        """About how long one core takes for all triples."""
+        whole = isinstance(self._given, Table)
+        return seconds_in_memory(self.schema) if whole else super().seconds_for_triples
+
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> EngineBase:
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
-        if not isinstance(self._given, CategoricalData):
+        if not isinstance(self._given, Table):
             return super().resampled(rng, share)  # type: ignore[return-value]
-        rows = drawn_rows(rng, self.schema.n_rows, share)
+        rows = drawn_rows(rng, self.schema.n_rows, share, self._given.clusters)
         return ThreadEngine(self._given.rows(rows), self._jobs)
+
+    def arranged(self, arrangement: Arrangement) -> Engine:
+        """Return the table with its columns and levels in another order."""
+        if not isinstance(self._given, Table):
+            return super().arranged(arrangement)
+        return ThreadEngine(arranged_data(self._given, arrangement), self._jobs)
 
 
 def cut_rows(data: PackedData, n_parts: int) -> list[PackedData]:

@@ -1,7 +1,7 @@
 """What all estimators share: constructors store, ``fit`` calls a pure function and assigns."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
 from os import PathLike
@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from ibmap.data import CategoricalData, load
+from ibmap.criteria.whole_numbers import with_kinds
+from ibmap.data import Schema, Table, load
 from ibmap.data.files import open_frame
-from ibmap.data.numbers import NumericData, load_numbers
-from ibmap.data.weights import n_rows_of, repeat_rows, times_of
+from ibmap.data.schema import CONTINUOUS, NOMINAL, ORDINAL
+from ibmap.data.weights import CountedRows, cluster_numbers, n_rows_of, row_weights, some_rows
 from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.errors import RequestError, SearchWarning
 from ibmap.graph import Graph
+from ibmap.learners.imputation import completed
 from ibmap.learners.registry import takes_numbers
 from ibmap.metrics import log_score
 from ibmap.results.explain import Explanation, explain
@@ -44,19 +46,25 @@ def takes_old_name(init: Callable[..., None]) -> Callable[..., None]:
     return constructor
 
 
-def with_weights(X: Any, weights: Any) -> Any:
-    """Return a table in which rows are repeated as their weights say; None leaves it as it is."""
-    if weights is None:
-        return X
+def counted_rows(X: Any, weights: Any, groups: Any, weights_are: Any) -> tuple[Any, CountedRows | None]:
+    """Return a table without rows of weight zero, and how often the others count; None if each does once."""
+    if weights is None and groups is None:
+        if weights_are is not None:
+            raise RequestError("weights_are says what sample_weight is: give both")
+        return X, None
     if is_engine(X):
-        raise RequestError("an engine holds its rows already: give weights with a table")
+        raise RequestError("an engine holds its rows already: give weights and groups with a table")
     if isinstance(X, str | PathLike):
         X = open_frame(Path(X)).frame
-    if isinstance(X, CategoricalData):
-        times = times_of(weights, X.n_rows, "sample_weight").times
-        rows = X.rows(np.repeat(np.arange(X.n_rows), times))
-        return replace(rows, warnings=X.warnings, reading=X.reading)
-    return repeat_rows(X, times_of(weights, n_rows_of(X), "sample_weight").times)
+    is_coded = isinstance(X, Table)
+    n_rows = X.n_rows if is_coded else n_rows_of(X)
+    counts = None if weights is None else row_weights(weights, n_rows, "sample_weight", weights_are)
+    clusters = None if groups is None else cluster_numbers(groups, n_rows, "groups")
+    rows = CountedRows(counts, clusters)
+    if rows.kept is not None:
+        kept = np.flatnonzero(rows.kept)
+        X = replace(X.rows(kept), warnings=X.warnings, reading=X.reading) if is_coded else some_rows(X, kept)
+    return X, rows.some(rows.kept)
 
 
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
@@ -82,36 +90,46 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     learned_: Learned
     engine_: Engine
+    takes_any_table = False  #: or categories alone, unless a test or a criterion is about numbers
 
     def __getattr__(self, name: str) -> Any:
         if name in ("learned_", "engine_") or (name in dir(type(self)) and "learned_" not in vars(self)):
             raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, weights_are: Any = None
+    ) -> Self:
         """Learn a network.
 
         Parameters
         ----------
-        X : frame, array, path, CategoricalData or Engine
+        X : frame, array, path, Table or Engine
             The table, see :func:`ibmap.load`; or an engine that holds it.
         y : None
             Ignored; there is no target.
         sample_weight : array of shape (rows,), optional
             How often each row counts, if these are whole numbers: the same as repeated rows, exactly. Others
             are sampling weights, and the table counts as its effective sample size, (Σw)² / Σw².
+        groups : array of shape (rows,), optional
+            The cluster of each row, where rows belong together (visits of a patient, pupils of a school).
+            Rows count as their effective number, by a design effect that is estimated
+            (``ibmap.data.weights``); the bootstrap draws clusters whole.
+        weights_are : {"frequency", "sampling"} or None
+            What ``sample_weight`` is; None takes whole numbers for frequencies.
         """
-        X = with_weights(X, sample_weight)
-        engine = self._engine(X, self.bins)
+        for name in ("required", "forbidden"):
+            if isinstance(getattr(self, name, None), Iterator):
+                raise RequestError(f"{name} must be a list of edges: an iterator is empty at a second fit")
+        X, rows = counted_rows(X, sample_weight, groups, weights_are)
+        engine = self._engine(X, self.bins, rows=rows)
         schema = engine.schema
         self.learned_, self.engine_ = self._learn(engine), engine
         for words in self.learned_.warnings[len(schema.warnings) :]:  # those were said before
             warnings.warn(words, SearchWarning, stacklevel=2)
-        self.n_features_in_ = schema.n_variables
+        self.n_features_in_ = X.shape[1] if isinstance(X, np.ndarray) else schema.n_variables
         self.bin_edges_ = dict(schema.bin_edges)
-        named = schema.backend is not None or isinstance(
-            X, str | PathLike | Mapping | CategoricalData | NumericData
-        )
+        named = schema.backend is not None or isinstance(X, str | PathLike | Mapping | Table)
         if named or X is engine:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -126,7 +144,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : frame, array, path, CategoricalData or Engine
+        X : frame, array, path, Table or Engine
             Rows that were not learned from. Columns that were cut are cut at the same edges.
         y : None
             Ignored; there is no target.
@@ -135,24 +153,40 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         if columns not in ((), (self.n_features_in_,)):
             expected = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
             raise RequestError(f"X has {columns[0]} features, but {expected}")
-        return log_score(self.graph_, self._engine(X, self.bin_edges_ or self.bins))
+        return log_score(self.graph_, self._engine(X, self.bin_edges_ or self.bins, self.engine_.schema))
 
-    def _engine(self, X: Any, bins: Any) -> Engine:
-        """Return who counts: X itself, if it is an engine, or one made of the table."""
+    def _engine(
+        self, X: Any, bins: Any, like: Schema | None = None, rows: CountedRows | None = None
+    ) -> Engine:
+        """Return who counts: X itself, if it is an engine, or one made of the table, with kinds as before."""
         if is_engine(X):
             return as_engine(X, self.engine)
         if isinstance(X, str | PathLike) and is_engine(self.engine):
             path = getattr(self.engine, "path", None)  # an engine that has read a folder itself
             if path is not None and Path(X).absolute() == path.absolute():
                 return as_engine(self.engine)
+        how: dict[str, Any] = {"missing": self.missing, "discretize": self.discretize, "bins": bins}
         judges = getattr(self, "test", None), getattr(self, "criterion", None)
-        if not isinstance(X, NumericData) and not takes_numbers(*judges):
-            return as_engine(
-                load(X, missing=self.missing, discretize=self.discretize, bins=bins), self.engine
-            )
-        if self.discretize is not None or bins is not None:
-            raise RequestError("numbers are taken as they are: leave out discretize and bins")
-        return as_engine(load_numbers(X, missing=self.missing), self.engine)
+        if self.takes_any_table and (judges[1] is None or _is(judges[1], "mixed")):
+            how["continuous"] = "auto"
+            how["imputation_seed"] = getattr(self, "imputation_seed", 0)
+        elif takes_numbers(*judges):
+            if self.discretize is not None or bins is not None:
+                raise RequestError("numbers are taken as they are: leave out discretize and bins")
+            how["continuous"] = "all"
+        if _is(self.missing, "auto") and how.get("continuous") != "auto":
+            how["missing"] = "error"
+        if like is not None and how.get("continuous") == "auto":
+            of_kind: dict[str, list[str]] = {kind: [] for kind in (NOMINAL, ORDINAL, CONTINUOUS)}
+            for name, kind in zip(like.names, like.kinds, strict=True):
+                of_kind[kind] += [name] if name not in like.bin_edges else []
+            how |= {"only": like.names, **of_kind, "continuous": of_kind[CONTINUOUS] or None}
+        data = load(X, **how)
+        if rows is not None:
+            data, _ = rows.of(data, X, how)
+        if like is not None:
+            return as_engine(data, self.engine)
+        return completed(as_engine(with_kinds(data), self.engine))
 
     def _learn(self, engine: Engine) -> Learned:
         raise TypeError(f"{type(self).__name__} must define _learn(engine)")
@@ -216,3 +250,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
+
+
+def _is(value: Any, word: str) -> bool:
+    """Whether an option is a word; arrays and the like are refused by whoever takes it."""
+    return isinstance(value, str) and value == word

@@ -73,17 +73,23 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.subsample = subsample
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, weights_are: Any = None
+    ) -> Self:
         """Learn from the table and from its replicates.
 
         Parameters
         ----------
-        X : frame, array, path, CategoricalData or Engine
+        X : frame, array, path, Table or Engine
             The table, see :func:`ibmap.load`; or an engine that holds it.
         y : None
             Ignored; there is no target.
         sample_weight : array of shape (rows,), optional
-            As of every learner: rows are repeated, and then resampled.
+            As of every learner: rows are resampled with their weights.
+        groups : array of shape (rows,), optional
+            The cluster of each row: clusters are drawn whole.
+        weights_are : {"frequency", "sampling"} or None
+            What ``sample_weight`` is.
         """
         learner = EvidenceMAP() if self.learner is None else self.learner
         if not isinstance(learner, StructureLearner):
@@ -99,7 +105,9 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
                 copy.checkpoint = None  # a file holds one search
             return copy._learn(engine)  # type: ignore[no-any-return]
 
-        self.learner_ = clone(learner).fit(X, sample_weight=sample_weight)
+        self.learner_ = clone(learner).fit(
+            X, sample_weight=sample_weight, groups=groups, weights_are=weights_are
+        )
         self.bootstrapped_ = bootstrap(
             self.learner_.engine_,
             learn,

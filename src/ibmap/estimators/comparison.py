@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from ibmap._random import RandomState
-from ibmap.data import CategoricalData, load
+from ibmap._text import in_short
+from ibmap.data import Table, load
+from ibmap.data.weights import CountedRows, cluster_numbers, n_rows_of
 from ibmap.engines import Engine
 from ibmap.errors import RequestError
 from ibmap.estimators.base import StructureLearner
@@ -21,6 +24,7 @@ def compare(
     learner: StructureLearner | None = None,
     *,
     by: str | None = None,
+    groups: Any = None,
     labels: tuple[str, str] | None = None,
     n_permutations: int = 500,
     random_state: RandomState = None,
@@ -38,6 +42,9 @@ def compare(
         tables are read; continuous columns of both are cut at the edges of the first.
     by : str or None
         The column, with two values, that tells the groups of one table apart.
+    groups : array of shape (rows,), optional
+        The cluster of each row of one table: rows count as their effective number, and clusters stay
+        together.
     labels : pair of str, optional
         What the groups are called.
     n_permutations : int
@@ -65,8 +72,10 @@ def compare(
     """
     learner = EvidenceMAP() if learner is None else learner
     if not isinstance(learner, StructureLearner):
-        raise RequestError(f"learner must be one of ibmap's learners, such as EvidenceMAP(), not {learner!r}")
-    groups, named = _groups(learner, first, second, by)
+        raise RequestError(
+            f"learner must be one of ibmap's learners, such as EvidenceMAP(), not {in_short(learner)}"
+        )
+    tables, named = _groups(learner, first, second, by, groups)
 
     def learn(engine: Engine) -> Learned:
         copy: Any = clone(learner)
@@ -77,26 +86,41 @@ def compare(
         return copy._learn(engine)  # type: ignore[no-any-return]
 
     return compare_groups(
-        groups,
+        tables,
         learn,
-        labels=named if labels is None else (str(labels[0]), str(labels[1])),
+        labels=named if labels is None else _labels(labels),
         n_permutations=n_permutations,
         random_state=random_state,
         n_jobs=n_jobs,
     )
 
 
+def _labels(labels: Any) -> tuple[str, str]:
+    found = list(labels) if np.iterable(labels) and not isinstance(labels, str | bytes) else []
+    if len(found) != 2 or not all(isinstance(label, str) for label in found):
+        raise RequestError(f"labels must be two names, one for each group, not {in_short(labels)}")
+    return found[0], found[1]
+
+
 def _groups(
-    learner: StructureLearner, first: Any, second: Any, by: str | None
+    learner: StructureLearner, first: Any, second: Any, by: str | None, clusters: Any
 ) -> tuple[Groups, tuple[str, str]]:
     """Return both groups, with the same levels, and what they are called."""
     if (second is None) == (by is None):
         raise RequestError("compare takes two tables, or one and by=, the column that tells its groups apart")
+    if second is not None and clusters is not None:
+        raise RequestError("groups belong to the rows of one table: join both, and name the column (by=)")
 
-    def loaded(table: Any, bins: Any) -> CategoricalData:
-        return load(table, missing=learner.missing, discretize=learner.discretize, bins=bins)
+    def loaded(table: Any, bins: Any) -> Table:
+        missing = (
+            "error" if isinstance(learner.missing, str) and learner.missing == "auto" else learner.missing
+        )
+        return load(table, missing=missing, discretize=learner.discretize, bins=bins)
 
     mine = loaded(first, learner.bins)
-    if by is not None:
-        return split_by(mine, by)
-    return same_levels(mine, loaded(second, dict(mine.bin_edges) or learner.bins)), ("first", "second")
+    if by is None:
+        return same_levels(mine, loaded(second, dict(mine.bin_edges) or learner.bins)), ("first", "second")
+    if clusters is not None:
+        rows = CountedRows(None, cluster_numbers(clusters, n_rows_of(first), "groups"))
+        mine, _ = rows.of(mine, first, {"missing": learner.missing})
+    return split_by(mine, by)

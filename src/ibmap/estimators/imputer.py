@@ -7,18 +7,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ibmap._types import Ints
+from ibmap._types import Bools, Floats
 from ibmap.data import load
 from ibmap.data.frames import open_source
 from ibmap.errors import RequestError
 from ibmap.learners.registry import find_learner
 from ibmap.model import MarkovNetwork
-from ibmap.model.coding import coded
-from ibmap.model.fitting import graph_for
+from ibmap.model.coding import middles
 
 
 class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Fill missing values with their most probable level, given the rest of their row.
+    """Fill missing values with their most probable level or median, given the rest of their row.
 
     ``fit`` learns a network and its parameters from the table with its gaps: each test uses the rows that are
     complete in its own columns. ``transform`` fills gaps, and levels that were not there when it was fitted.
@@ -59,10 +58,12 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn a network and its parameters from a table with gaps."""
-        data = load(X, missing="testwise", discretize=self.discretize, bins=self.bins)
+        kinds = "auto" if self.discretize is None and self.bins is None else None
+        about: dict[str, Any] = {"discretize": self.discretize, "bins": self.bins, "continuous": kinds}
+        data = load(X, missing="testwise", **about)
         source = find_learner(self.learner)(data) if self.graph is None else self.graph
-        self.network_ = MarkovNetwork.fit(graph_for(source, data.names), data, method=self.method)
-        self.n_features_in_ = data.n_variables
+        self.network_ = MarkovNetwork.fit(source, data, method=self.method)
+        self.n_features_in_ = data.schema.n_variables
         if data.backend is not None:
             self.feature_names_in_ = np.array(data.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -78,20 +79,22 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        gaps = coded(self.network_, X, "missing") < 0
-        filled = self.network_.impute(X).codes
-        values = [self._values(v) for v in range(len(filled))]
+        cells = self.network_.cells(X, "missing")
+        gaps, filled = np.isnan(cells), self.network_.filled(cells)
+        values = [self._values(v, filled[v, gap]) for v, gap in enumerate(gaps)]
         if isinstance(X, Mapping):
-            return _filled_columns(X, self.network_.names, gaps, filled, values)
+            return _filled_columns(X, self.network_.names, gaps, values)
         if open_source(X).backend is None:
-            return _filled_array(np.asarray(X), gaps, filled, values)
-        return _filled_frame(X, self.network_.names, gaps, filled, values)
+            return _filled_array(np.asarray(X), gaps, values)
+        return _filled_frame(X, self.network_.names, gaps, values)
 
-    def _values(self, v: int) -> list[Any]:
-        """Return what a gap is filled with, for each level: its label, or the middle of a bin."""
-        labels, name = self.network_.levels[v], self.network_.names[v]
-        edges = self.network_.bin_edges.get(name)
-        return list(labels) if edges is None else _middles(labels, edges)
+    def _values(self, v: int, cells: Floats) -> list[Any]:
+        """Return what gaps are filled with: labels, numbers, or the middles of bins."""
+        edges = self.network_.bin_edges.get(self.network_.names[v])
+        if edges is None:
+            return self.network_.labels(v, cells)
+        found = middles(self.network_.levels[v], edges)
+        return [found[int(code)] for code in cells.tolist()]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -102,47 +105,34 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         return tags
 
 
-def _middles(labels: Any, edges: tuple[float, ...]) -> list[float]:
-    """Return the middle of each bin; of an open one, its end."""
-    from ibmap.data.discretize import interval_labels
-
-    all_labels = interval_labels(edges)
-    found = []
-    for label in labels:
-        k = all_labels.index(label)
-        ends = [edge for edge in edges[k : k + 2] if np.isfinite(edge)]
-        found.append(float(np.mean(ends)))
-    return found
-
-
-def _filled_array(X: Any, gaps: Any, codes: Ints, values: list[list[Any]]) -> Any:
+def _filled_array(X: Any, gaps: Bools, values: list[list[Any]]) -> Any:
     words = any(isinstance(value, str) for one in values for value in one) or X.dtype.kind in "OUS"
     out: Any = X.astype(object) if words else X.astype(np.result_type(X.dtype, np.float64))
     for v, gap in enumerate(gaps):
-        out[gap, v] = [values[v][code] for code in codes[v, gap].tolist()]
+        out[gap, v] = values[v]
     return out
 
 
 def _filled_columns(
-    X: Mapping[Any, Any], names: tuple[str, ...], gaps: Any, codes: Ints, values: list[list[Any]]
+    X: Mapping[Any, Any], names: tuple[str, ...], gaps: Bools, values: list[list[Any]]
 ) -> dict[Any, list[Any]]:
     place = {name: v for v, name in enumerate(names)}
     out = {name: np.asarray(column).tolist() for name, column in X.items()}
     for name, column in out.items():
         if (v := place.get(str(name))) is not None:
-            for row in np.flatnonzero(gaps[v]).tolist():
-                column[row] = values[v][int(codes[v, row])]
+            for row, value in zip(np.flatnonzero(gaps[v]).tolist(), values[v], strict=True):
+                column[row] = value
     return out
 
 
-def _filled_frame(X: Any, names: tuple[str, ...], gaps: Any, codes: Ints, values: list[list[Any]]) -> Any:
+def _filled_frame(X: Any, names: tuple[str, ...], gaps: Bools, values: list[list[Any]]) -> Any:
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
     columns = []
     for v, name in enumerate(names):
         old = frame[name].to_list()
-        for row in np.flatnonzero(gaps[v]).tolist():
-            old[row] = values[v][int(codes[v, row])]
+        for row, value in zip(np.flatnonzero(gaps[v]).tolist(), values[v], strict=True):
+            old[row] = value
         columns.append(nw.from_dict({name: old}, backend=frame.implementation)[name])
     return frame.with_columns(*columns).to_native()

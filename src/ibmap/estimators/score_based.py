@@ -171,18 +171,29 @@ class EvidenceMAP(ScoredLearner):
     Parameters
     ----------
     criterion : FamilyScore, str or None
-        Whose evidence is raised: "adaptive" (None is the same), "pairwise" or "saturated"; "gaussian" takes
-        columns of numbers as they are, and raises that of linear regressions.
+        Whose evidence is raised: "adaptive" (None, where all columns are categories), "pairwise" or
+        "saturated"; "mixed" (None, where some are numbers, or values are missing); "gaussian" raises that of
+        linear regressions on numbers alone.
     search : Search, str or None
         How: "swaps" (None is the same), "rounds", "steepest" or "climb".
     view : {"undirected", "directed"} or None
         None also looks for a directed graph, whose moral graph is the network, where some variables depend on
         their neighbours in more than main effects; the view wins that predicts better.
+    posterior : {"averaged"} or None
+        None compares each edge with what could stand in for it, and averages over sampled graphs where these
+        are very many; "averaged" always does, and shows the pairs that most of the graphs join. It looks at
+        undirected graphs alone (up to 2000 variables), and takes several times as long.
     expected_neighbours : float or None
         The number of neighbours that a variable has a priori; None learns it from the data.
     prior : array of shape (n_variables, n_variables), float or None
         Prior probability of independence for each pair; NaN where the expected neighbours decide.
-    start, required, forbidden, missing, discretize, bins, engine, n_jobs, callback, checkpoint
+    missing : {"auto", "question", "impute", "error", "drop", "category"}
+        What to do with missing values: "question" uses, for each question, the rows that answer it;
+        "impute" completes the table five times by the network itself, and each copy counts a fifth; "auto"
+        imputes where more than 5 % of the cells are missing. Others as in :class:`IBMAP`.
+    imputation_seed : int
+        The seed of the values that are imputed.
+    start, required, forbidden, discretize, bins, engine, n_jobs, callback, checkpoint
         As in :class:`IBMAP`.
 
     Attributes
@@ -206,6 +217,8 @@ class EvidenceMAP(ScoredLearner):
     ('smoke',)
     """
 
+    takes_any_table = True
+
     @takes_old_name
     def __init__(
         self,
@@ -213,12 +226,14 @@ class EvidenceMAP(ScoredLearner):
         criterion: Any = None,
         search: Any = None,
         view: str | None = None,
+        posterior: str | None = None,
         expected_neighbours: float | None = None,
         prior: Any = None,
         start: Graph | None = None,
         required: Iterable[tuple[str, str]] = (),
         forbidden: Iterable[tuple[str, str]] = (),
-        missing: str = "error",
+        missing: str = "auto",
+        imputation_seed: int = 0,
         discretize: str | None = None,
         bins: int | Mapping[str, Any] | None = None,
         engine: Any = None,
@@ -229,12 +244,14 @@ class EvidenceMAP(ScoredLearner):
         self.criterion = criterion
         self.search = search
         self.view = view
+        self.posterior = posterior
         self.expected_neighbours = expected_neighbours
         self.prior = prior
         self.start = start
         self.required = required
         self.forbidden = forbidden
         self.missing = missing
+        self.imputation_seed = imputation_seed
         self.discretize = discretize
         self.bins = bins
         self.engine = engine
@@ -248,6 +265,7 @@ class EvidenceMAP(ScoredLearner):
             score=self.criterion,
             search=self.search,
             view=self.view,
+            posterior=self.posterior,
             expected_neighbours=self.expected_neighbours,
             prior=self.prior,
             start=self.start,
@@ -264,8 +282,9 @@ class DAGHC(ScoredLearner):
 
     Parameters
     ----------
-    criterion : {"bic", "bdeu"} or None
-        What is raised: the Bayesian information criterion (None is the same), or the marginal likelihood.
+    criterion : {"bic", "bdeu", "qnml"} or None
+        What is raised: the Bayesian information criterion (None is the same), the marginal likelihood, or a
+        quotient of normalised maximum likelihoods, which has no constant to choose.
     equivalent_sample_size : float
         Of BDeu: what its prior counts add up to.
     expected_neighbours : float or None

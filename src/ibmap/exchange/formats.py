@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from ibmap import _checks
 from ibmap._files import read_whole, write_whole
 from ibmap._folders import settle
+from ibmap._text import in_short
 from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange import adjacency, dot, edges, gexf, graphml, json_text
 from ibmap.exchange.network import Network, as_network
@@ -40,8 +41,7 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> str:
     ('graphml', 'adjacency', 'dot')
     """
     if name is not None:
-        if name not in FORMATS:
-            raise RequestError(f"unknown format {name!r}; there are {', '.join(FORMATS)}")
+        _checks.known(name, "format", FORMATS)
         return name
     text = str(path).lower()
     for key, form in FORMATS.items():  # .adjacency.csv comes before .csv
@@ -73,6 +73,8 @@ def loads(text: str, format: str = "json") -> Network:
     (('a', 'b'), ('b', 'c'))
     """
     form = FORMATS[format_of("", format)]
+    if not isinstance(text, str):
+        raise RequestError(f"text must be a string, not {in_short(text)}; exchange.read reads files")
     try:
         return form.loads(text)
     except IbmapError as error:
@@ -81,10 +83,11 @@ def loads(text: str, format: str = "json") -> Network:
 
 def read(path: str | PathLike[str], format: str | None = None) -> Network:
     """Read a network from a file; the suffix tells the format unless it is named."""
-    name = format_of(path, format)
-    settle(Path(path).parent)
+    file = _checks.file_path(path, "path")
+    name = format_of(file, format)
+    settle(file.parent)
     try:
-        text = read_whole(Path(path)).decode("utf-8-sig")
+        text = read_whole(file).decode("utf-8-sig")
     except FileNotFoundError:
         raise RequestError(f"there is no file {str(path)!r}") from None
     except UnicodeDecodeError:
@@ -101,5 +104,6 @@ def write(
     source: Any, path: str | PathLike[str], format: str | None = None, *, overwrite: bool = False
 ) -> None:
     """Write a graph, or what a learner returned, to a file; the suffix tells the format if none is named."""
-    text = dumps(source, format_of(path, format))
-    write_whole(Path(path), text, overwrite=overwrite)
+    file = _checks.file_path(path, "path")
+    text = dumps(source, format_of(file, format))
+    write_whole(file, text, overwrite=_checks.flag(overwrite, "overwrite"))

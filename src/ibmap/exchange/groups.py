@@ -4,10 +4,11 @@ import csv
 import io
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
 
+from ibmap import _checks
 from ibmap._files import read_whole
+from ibmap._text import in_short
 from ibmap.errors import DataError, RequestError
 from ibmap.exchange.network import Network, Numbers, as_network
 
@@ -90,13 +91,13 @@ def as_groups(source: Any, groups: Any) -> dict[str, str]:
     {'a': 'drinks', 'b': ''}
     """
     network = as_network(source)
-    if groups == FOUND:
+    if isinstance(groups, str) and groups == FOUND:
         return communities(network)
     if isinstance(groups, str | PathLike):
         groups = read_groups(groups)
     if not isinstance(groups, Mapping):
         raise RequestError(
-            f'groups must be "found", a file, or a dict from variables to groups, not {groups!r}'
+            f'groups must be "found", a file, or a dict from variables to groups, not {in_short(groups)}'
         )
     for name in groups:
         network.graph.index(name)  # raises if there is no such variable
@@ -106,8 +107,8 @@ def as_groups(source: Any, groups: Any) -> dict[str, str]:
 def read_groups(path: str | PathLike[str]) -> dict[str, str]:
     """Read a CSV file with the columns variable and group."""
     try:
-        text = read_whole(Path(path)).decode("utf-8-sig")
-    except FileNotFoundError:
+        text = read_whole(_checks.file_path(path, "groups")).decode("utf-8-sig")
+    except (FileNotFoundError, IsADirectoryError):
         raise RequestError(
             f"there is no file {str(path)!r}: groups are a CSV with the columns variable and group, "
             'or "found"'

@@ -1,7 +1,11 @@
-"""JSON: ``{"variables": [...], "edges": [[x, y], ...], "numbers": {name: [one per edge]}}``."""
+"""JSON: ``{"variables": [...], "edges": [[x, y], ...], "numbers": {name: [one per edge]}}``.
+
+Networks with variables that are the same in all rows have ``"copies": [[x, y, ...], ...]``, too.
+"""
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 from ibmap.errors import RequestError
@@ -22,6 +26,8 @@ def content(network: Network) -> dict[str, Any]:
         found["numbers"] = {
             name: [_finite(numbers.get(name)) for numbers in network.numbers] for name in network.columns
         }
+    if network.copies:
+        found["copies"] = [list(group) for group in network.copies]
     return found
 
 
@@ -46,7 +52,19 @@ def network_from(found: Any) -> Network:
         {name: number(column[k], name) for name, column in columns.items() if column[k] is not None}
         for k in range(len(edges))
     ]
-    return network_of(graph.names, [(x, y, these) for (x, y), these in zip(edges, numbers, strict=True)])
+    network = network_of(graph.names, [(x, y, these) for (x, y), these in zip(edges, numbers, strict=True)])
+    return replace(network, copies=_copies(found.get("copies") or [], graph))
+
+
+def _copies(groups: Any, graph: Graph) -> tuple[tuple[str, ...], ...]:
+    """Return the variables that are the same in all rows; older files do not say."""
+    found = tuple(tuple(str(name) for name in list(group)) for group in list(groups))
+    every = [name for group in found for name in group]
+    for name in every:
+        graph.index(name)  # raises if there is no such variable
+    if any(len(group) < 2 for group in found) or len(set(every)) < len(every):
+        raise RequestError("copies are groups of two variables or more, each in one of them")
+    return found
 
 
 def _finite(value: float | None) -> float | str | None:

@@ -31,11 +31,14 @@ class Network:
         are none.
     groups : mapping
         The group of each variable, "" if it is in none; empty if there are no groups.
+    copies : tuple of tuples of str
+        Variables that are the same in all rows, and share their edges.
     """
 
     graph: Graph
     numbers: tuple[Numbers, ...] = field(default=(), repr=False)
     groups: Mapping[str, str] = field(default_factory=dict, repr=False)
+    copies: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     @property
     def columns(self) -> list[str]:
@@ -93,7 +96,30 @@ def as_network(source: Any) -> Network:
     if effects is not None:
         for e, known in enumerate(numbers):
             known.update(effects.numbers(e))
-    return Network(graph, tuple(numbers) if any(numbers) else ())
+    copies = tuple(map(tuple, getattr(learned, "copies", ())))
+    return Network(graph, tuple(numbers) if any(numbers) else (), copies=copies)
+
+
+def copies_as_one(network: Network) -> tuple[Network, dict[str, str]]:
+    """Return a network in which copies are one variable, "a = b", and how every variable is called there.
+
+    Examples
+    --------
+    >>> three = Graph("abz", [("a", "b"), ("a", "z"), ("b", "z")])
+    >>> copies_as_one(Network(three, copies=(("a", "b"),)))[0].edges()
+    [('a = b', 'z', {})]
+    """
+    names = {name: name for name in network.graph.names}
+    names |= {name: " = ".join(group) for group in network.copies for name in group}
+    size = {" = ".join(group): len(group) for group in network.copies}
+    edges = []
+    for x, y, numbers in network.edges():
+        one, other = names[x], names[y]
+        if one != other:  # the posterior was shared out
+            shared = size.get(one, 1) * size.get(other, 1)
+            more = {"posterior": min(1.0, shared * numbers["posterior"])} if "posterior" in numbers else {}
+            edges.append((one, other, {**numbers, **more}))
+    return network_of(dict.fromkeys(names.values()), edges), names
 
 
 def number(text: Any, where: str) -> float:

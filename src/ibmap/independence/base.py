@@ -14,6 +14,8 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _checks
+from ibmap._text import in_short
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, Questions, Tables, ask
 from ibmap.engines.moments import COUNTS_NOTHING
@@ -198,11 +200,15 @@ class FunctionTest:
 
     def __init__(self, function: Callable[[int, int, tuple[int, ...]], float], name: str = "") -> None:
         self.function = function
+        if not isinstance(name, str):
+            raise RequestError(f"name must be a string, not {in_short(name)}")
         self.name = name or f"function {getattr(function, '__name__', type(function).__name__)}"
 
     def bind(self, engine: Engine | None) -> BoundTest:
         """Return the bound test; the function knows its own table."""
-        return PairwiseTest(lambda x, y, given: float(self.function(x, y, given)))
+        if not callable(self.function):
+            raise RequestError(f"function must be a function of (x, y, given), not {in_short(self.function)}")
+        return PairwiseTest(self.function)
 
 
 class PairwiseTest:
@@ -229,9 +235,13 @@ class PairwiseTest:
         return None
 
     def _answers(self, x: int, questions: Sequence[tuple[int, tuple[int, ...]]]) -> Answers:
-        log_p = np.array([self._log_posterior(x, y, given) for y, given in questions])
-        if (log_p > 0).any() or np.isnan(log_p).any():
-            raise RequestError("the test returned something that is not the logarithm of a probability")
+        found = [self._log_posterior(x, y, given) for y, given in questions]
+        for one in found:
+            if not _checks.is_number(one) or one > 0:
+                raise RequestError(
+                    f"the test returned {in_short(one)}, which is not the logarithm of a probability"
+                )
+        log_p = np.array(found, np.float64)
         return answers_from_posteriors(log_p, log_one_minus_exp(log_p))
 
 

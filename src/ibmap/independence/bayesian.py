@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ibmap import _checks
 from ibmap._core import Bayes
-from ibmap._text import one_of
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, MemoryEngine, Questions, Tables
 from ibmap.engines.questions import NONE, subset_batches
@@ -75,7 +75,7 @@ class BayesianTest(Parameters):
         now = (prior, self.prior_counts, self.combine, self.slices, self.ties)
         default = (0.5, "ones", "slices", "observed", "independent")
         names = ("prior", "prior_counts", "combine", "slices", "ties")
-        said = [f"{n}={v}" for n, v, d in zip(names, now, default, strict=True) if v != d]
+        said = [f"{n}={v}" for n, v, d in zip(names, now, default, strict=True) if np.ndim(v) or v != d]
         return f"bayesian({', '.join(said)})" if said else "bayesian"
 
     def __repr__(self) -> str:
@@ -91,8 +91,7 @@ class BayesianTest(Parameters):
             ("slices", SLICES),
             ("ties", TIES),
         ):
-            if getattr(self, option) not in values:
-                raise RequestError(f"{option} must be {one_of(values)}, not {getattr(self, option)!r}")
+            _checks.word(getattr(self, option), option, values)
         require_levels(engine)
         if isinstance(engine, MemoryEngine):
             return CompiledBayesianTest(self, engine)

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap import _core
-from ibmap._text import one_of
+from ibmap import _checks, _core
+from ibmap._text import in_short
 from ibmap.engines import Tables
 from ibmap.errors import RequestError
 from ibmap.independence.base import Answers, TableTest
@@ -44,10 +44,8 @@ class _ClassicalTest(TableTest):
         """Answer one question per table."""
         from scipy.special import chdtrc
 
-        if self.dof not in DEGREES_OF_FREEDOM:
-            raise RequestError(f"dof must be {one_of(DEGREES_OF_FREEDOM)}, not {self.dof!r}")
-        if not 0 < self.alpha < 1:
-            raise RequestError(f"alpha must lie between 0 and 1, not {self.alpha}")
+        _checks.word(self.dof, "dof", DEGREES_OF_FREEDOM)
+        _checks.between(self.alpha, "alpha", 0, 1)
         out = _core.contingency_statistics(tables.start, tables.cells, int(cardinalities.max()))
         full = (cardinalities[tables.x] - 1) * (cardinalities[tables.y] - 1) * tables.n_slices
         dof = out[2] if self.dof == "adjusted" else full.astype(float)
@@ -105,6 +103,8 @@ class MutualInformationTest(TableTest):
 
     def evaluate(self, tables: Tables, cardinalities: Ints) -> Answers:
         """Answer one question per table."""
+        if not _checks.is_number(self.threshold):
+            raise RequestError(f"threshold must be a number of nats, not {in_short(self.threshold)}")
         out = _core.contingency_statistics(tables.start, tables.cells, int(cardinalities.max()))
         information = out[1] / (2 * np.maximum(tables.n_rows, 1))
         return Answers(information < self.threshold, information, statistic=information)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ibmap import _checks
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine
 from ibmap.engines.moments import Moments, gaussian_moments
 from ibmap.engines.questions import subset_batches
-from ibmap.errors import RequestError
 from ibmap.independence.base import Answers, Parameters, log_one_minus_exp
 from ibmap.independence.bayesian import log_prior_of
 
@@ -33,10 +33,10 @@ class GaussianTest(Parameters):
 
     Examples
     --------
-    >>> from ibmap.data.numbers import NumericData
-    >>> from ibmap.engines.moments import MomentsEngine
+    >>> from ibmap.data import load
+    >>> from ibmap.engines.mixed import MixedEngine
     >>> x = np.random.default_rng(0).normal(size=(2, 100))
-    >>> engine = MomentsEngine(NumericData(np.stack([x[0], x[0] + x[1]]), ("a", "b")))
+    >>> engine = MixedEngine(load({"a": x[0], "b": x[0] + x[1]}, continuous="all"))
     >>> GaussianTest().bind(engine).fixed(0, np.array([1]), np.array([], int)).independent
     array([False])
     """
@@ -80,14 +80,13 @@ class FisherZTest(Parameters):
     @property
     def name(self) -> str:
         """What provenance shows."""
-        return f"fisher-z(alpha={self.alpha:g})"
+        return f"fisher-z(alpha={self.alpha})"
 
     def bind(self, engine: Engine) -> "BoundGaussian":
         """Bind the test to an engine of continuous variables."""
         from scipy.special import ndtr
 
-        if not 0 < self.alpha < 1:
-            raise RequestError(f"alpha must lie strictly between 0 and 1, not {self.alpha!r}")
+        _checks.between(self.alpha, "alpha", 0, 1)
 
         def judge(r: Floats, m: Floats, odds: Floats) -> Answers:
             inside = np.clip(np.abs(r), 0.0, 1 - 1e-15)

@@ -5,6 +5,8 @@ from math import log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _checks
+from ibmap._text import in_short
 from ibmap.engines import Engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
@@ -42,8 +44,9 @@ class OracleTest:
 
     def bind(self, engine: Engine | None) -> BoundTest:
         """Check that the table has the variables of the graph."""
-        if not 0 < self.doubt < 0.5:
-            raise RequestError(f"doubt must lie between 0 and 0.5, not {self.doubt}")
+        _checks.between(self.doubt, "doubt", 0, 0.5)
+        if not isinstance(self.graph, Graph):
+            raise RequestError(f"an oracle needs a Graph, not {in_short(self.graph)}")
         if engine is not None and engine.schema.n_variables != self.graph.n_variables:
             raise RequestError(
                 f"the oracle's graph has {self.graph.n_variables} variables, "

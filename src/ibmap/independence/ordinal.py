@@ -12,10 +12,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ibmap import _core
+from ibmap import _checks, _core
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Tables
-from ibmap.errors import RequestError
 from ibmap.independence.base import (
     Answers,
     BoundTableTest,
@@ -62,8 +61,7 @@ class OrdinalTest(Parameters):
 
     def bind(self, engine: Engine) -> BoundTest:
         """Bind the test to an engine."""
-        if not 0 < self.alpha < 1:
-            raise RequestError(f"alpha must lie between 0 and 1, not {self.alpha}")
+        _checks.between(self.alpha, "alpha", 0, 1)
         return BoundOrdinalTest(engine, self._judge, CHI_SQUARE)
 
     def _judge(self, tables: Tables, statistic: Floats, freedom: Floats) -> Answers:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ibmap._text import in_short
 from ibmap.errors import RequestError
 from ibmap.independence.base import FunctionTest, IndependenceTest
 from ibmap.independence.bayesian import BayesianTest
@@ -40,5 +41,6 @@ def as_test(choice: object) -> IndependenceTest:
     if callable(choice) and not isinstance(choice, type):
         return FunctionTest(choice)
     raise RequestError(
-        f"{choice!r} is not a test: give a name, an object with bind(engine), or a function of (x, y, given)"
+        f"{in_short(choice)} is not a test: "
+        "give a name, an object with bind(engine), or a function of (x, y, given)"
     )

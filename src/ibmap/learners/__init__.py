@@ -6,6 +6,7 @@ from ibmap.learners.evidence_map import evidence_map
 from ibmap.learners.gsmn import gsmn
 from ibmap.learners.hhc_mn import hhc_mn
 from ibmap.learners.ibmap_hc import ibmap_hc
+from ibmap.learners.interactions import Interaction, find_interactions
 from ibmap.learners.local_to_global import Visit
 from ibmap.learners.mutual_information import mutual_information
 from ibmap.learners.registry import LEARNERS, find_learner
@@ -16,12 +17,14 @@ __all__ = [
     "LEARNERS",
     "Checkpoint",
     "Explanation",
+    "Interaction",
     "Learned",
     "Step",
     "Visit",
     "dag_hc",
     "evidence_map",
     "explain",
+    "find_interactions",
     "find_learner",
     "gsmn",
     "hhc_mn",

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._checks import whole
 from ibmap._parallel import in_order, n_threads
 from ibmap._random import RandomState, generator
 from ibmap._types import Ints
@@ -48,7 +49,7 @@ def bootstrap(
 
     Parameters
     ----------
-    data : CategoricalData or Engine
+    data : Table or Engine
         The table, or an engine that holds it.
     learn : callable
         A learner: from an engine to what it has learned. If it takes a ``callback``, as ibmap's learners do,
@@ -75,13 +76,12 @@ def bootstrap(
     >>> bootstrap(data, ibmap_hc, n_replicates=20, random_state=0).averaged(0.9).edges
     (('a', 'b'),)
     """
-    if not isinstance(n_replicates, int | np.integer) or n_replicates < 1:
-        raise RequestError(f"n_replicates must be 1 or more, a whole number, not {n_replicates!r}")
+    n_replicates = whole(n_replicates, "n_replicates", 1, 10**6)
     counting = as_engine(data, engine)
     if not counting.schema.n_rows:
         raise DataError("there are no rows to draw from")
     _check_share(subsample, counting.schema.n_rows)
-    seeds = generator(random_state).spawn(int(n_replicates))
+    seeds = generator(random_state).spawn(n_replicates)
     threads = min(n_threads(n_jobs), n_replicates)
     learned, found = learn(counting), []
     with closing(_replicates(counting, learn, seeds, threads, subsample)) as replicates:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import warnings
 from dataclasses import dataclass
+from math import inf
 from os import PathLike
 from pathlib import Path
 from time import perf_counter
@@ -11,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._checks import file_path, is_number
 from ibmap._files import read_whole, write_whole
+from ibmap._text import in_short
 from ibmap.data import Schema
 from ibmap.errors import DataError, DataWarning, RequestError
 from ibmap.results.learned import Step
@@ -42,7 +45,9 @@ class Keeper:
     """Saves a search, and takes it up where it was saved."""
 
     def __init__(self, checkpoint: Checkpoint, fingerprint: str, n: int) -> None:
-        self._path, self._every = Path(checkpoint.path), checkpoint.every
+        self._path, self._every = file_path(checkpoint.path, "checkpoint"), checkpoint.every
+        if not is_number(self._every):
+            raise RequestError(f"every must be a number of seconds, not {in_short(self._every)}")
         if not self._path.parent.is_dir():
             raise RequestError(f"cannot write {str(self._path)!r}: there is no such folder")
         self._fingerprint = fingerprint
@@ -60,6 +65,8 @@ class Keeper:
         """Do the flips of earlier runs at once; tell whether the search had come to its end."""
         if self._found is None:
             return False
+        if not _is_of(self._found, running.saved()):
+            raise _damaged(self._path)
         for x, y, added, gain, value in self._found["steps"]:
             history.append(Step(len(history) + 1, names[x], names[y], bool(added), gain, value))
         running.restore([(x, y) for x, y, *_ in self._found["steps"]], self._found)
@@ -148,15 +155,46 @@ def _read(path: Path, fingerprint: str, n: int) -> dict[str, Any] | None:
     return found
 
 
+#: what stands in a checkpoint: a value, or rows of values, each a position (x), a whole number (n), a finite
+#: number (t) or a truth (b); what a search of your own saves beside these is its own affair
+VALUES = {"seconds": "t", "n_tests": "n", "sweeps": "n", "finished": "b"}
+ROWS = {"steps": "xxbtt", "tried": "xx", "flipped": "xxn", "seen": "xx", "left": "txxx", "triples": "xxx"}
+
+
 def _is_whole(found: dict[str, Any], n: int) -> bool:
-    """Whether everything is there; the core trusts the positions."""
-    try:
-        numbers = [float(found["seconds"]), int(found["n_tests"]), bool(found["finished"])]
-        pairs = [(x, y) for x, y, _, _, _ in found["steps"]] + [(x, y) for x, y in found.get("tried", [])]
-        numbers += [float(v) for *_, gain, value in found["steps"] for v in (gain, value)]
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return False
-    return bool(numbers) and all(type(v) is int and 0 <= v < n for pair in pairs for v in pair)
+    """Whether all that is there is what it should be: the core trusts the positions, and pairs are pairs."""
+
+    def fits(value: Any, kind: str) -> bool:
+        if kind == "b":
+            return isinstance(value, bool)
+        if kind == "t":
+            return is_number(value) and abs(value) < inf
+        return type(value) is int and 0 <= value < (n if kind == "x" else 2**63)
+
+    def is_row(row: Any, kinds: str) -> bool:
+        if not isinstance(row, list) or len(row) != len(kinds) or not all(map(fits, row, kinds)):
+            return False
+        positions = [value for value, kind in zip(row, kinds, strict=True) if kind == "x"]
+        return len(set(positions)) == len(positions)
+
+    found = {name: value for name, value in found.items() if (name, value) != ("triples", None)}  # none yet
+    rows = {name: found[name] for name in ROWS if name in found}
+    return (
+        all(fits(found[name], kind) for name, kind in VALUES.items() if name in found)
+        and all(isinstance(listed, list) for listed in rows.values())
+        and all(is_row(row, ROWS[name]) for name, listed in rows.items() for row in listed)
+    )
+
+
+def _is_of(found: dict[str, Any], saved: dict[str, Any]) -> bool:
+    """Whether all is there that a search saves, and its prior is one."""
+    prior, mine = found.get("prior"), saved.get("prior")
+    if mine is not None:
+        if not isinstance(prior, list) or len(prior) != len(mine):
+            return False
+        if not all(is_number(value) and 0 <= value < inf for value in prior) or not all(prior[:1]):
+            return False
+    return {"seconds", "finished", "steps", *saved} <= set(found)
 
 
 def _damaged(path: Path) -> DataError:

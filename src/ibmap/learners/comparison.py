@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._checks import whole
 from ibmap._parallel import in_order, n_threads
 from ibmap._random import RandomState, generator
 from ibmap._text import listing
 from ibmap._types import Floats, Ints
-from ibmap.data import CategoricalData
+from ibmap.criteria.coding import contrasts
+from ibmap.data import Table
 from ibmap.engines import Engine, as_engine
 from ibmap.errors import DataError, RequestError
 from ibmap.graph import Graph
@@ -18,11 +20,10 @@ from ibmap.model.effect_size import cramers_v, score_correlation, with_margins
 from ibmap.model.effects import contrast_effects
 from ibmap.results.comparison import Comparison, Judged
 from ibmap.results.learned import Learned
-from ibmap.scores.coding import contrasts
 
 CLOSE = 1e-9  #: rounding must not decide whether a permutation differs as much
 TINY = 1e-300
-Groups = tuple[CategoricalData, CategoricalData]
+Groups = tuple[Table, Table]
 
 
 def compare_groups(
@@ -42,11 +43,11 @@ def compare_groups(
     with groups of the same sizes whose rows are drawn from all. An edge that was chosen because it happened
     to be strong in one group is thus compared with others that were. As differences are measured in standard
     errors, it matters little whether the groups differ in other respects, such as the shares of
-    their levels (Chung and Romano 2013).
+    their levels (Chung and Romano 2013). Rows that belong together stay together.
 
     Parameters
     ----------
-    groups : pair of CategoricalData
+    groups : pair of Table
         Two tables with the same variables and the same levels (:func:`same_levels` makes them so).
     learn : callable
         A learner: from an engine to what it has learned.
@@ -71,30 +72,63 @@ def compare_groups(
     >>> found.edges, bool(found.different[0])
     ((('a', 'b'),), True)
     """
-    if not isinstance(n_permutations, int | np.integer) or n_permutations < 1:
-        raise RequestError(f"n_permutations must be 1 or more, a whole number, not {n_permutations!r}")
+    n_permutations = whole(n_permutations, "n_permutations", 1, 10**6)
     n_first = groups[0].n_rows
     if not n_first or not groups[1].n_rows:
         raise DataError(f"the group {labels[0] if not n_first else labels[1]!r} has no rows")
     codes = np.concatenate([group.codes for group in groups], axis=1)
+    known = [group.clusters for group in groups if group.clusters is not None]
+    clusters = np.concatenate(known) if len(known) == 2 else None
     over = Event()
 
     def permuted(_: int, rng: np.random.Generator) -> dict[tuple[int, int], float]:
         if over.is_set():
             raise KeyboardInterrupt
-        rows = rng.permutation(codes.shape[1])
-        first, second = (_rows_of(groups[0], codes, part) for part in (rows[:n_first], rows[n_first:]))
+        like = groups[0].with_description(clusters=None)
+        first, second = (
+            _rows_of(like, codes, part) for part in permuted_rows(rng, n_first, clusters, codes.shape[1])
+        )
         return _measured((first, second), learn)[1]
 
     learned, observed = _measured(groups, learn)
-    seeds, chance = generator(random_state).spawn(int(n_permutations)), []
+    seeds, chance = generator(random_state).spawn(n_permutations), []
     for one in in_order(permuted, seeds, min(n_threads(n_jobs), n_permutations), stop=over.set):
         chance.append(one)
         if advance:
-            advance(len(chance), int(n_permutations))
+            advance(len(chance), n_permutations)
     margins = [_shares(row, len(levels)) for row, levels in zip(codes, groups[0].levels, strict=True)]
     shown = (learned[0].with_effects(groups[0]), learned[1].with_effects(groups[1]))
     return _judged(labels, shown, difference(groups, _union_of(learned), margins), observed, chance)
+
+
+def permuted_rows(
+    rng: np.random.Generator, n_first: int, clusters: Ints | None, n_rows: int
+) -> tuple[Ints, Ints]:
+    """Return the rows of two groups, distributed anew; the first ones were in the first group.
+
+    Clusters that lie within a group go to either as a whole. Within one that both groups share, rows are
+    distributed among its own rows.
+
+    Examples
+    --------
+    >>> first, second = permuted_rows(np.random.default_rng(1), 2, np.array([5, 5, 7, 7]), 4)
+    >>> first.tolist(), second.tolist()
+    ([0, 1], [2, 3])
+    """
+    if clusters is None:
+        rows = rng.permutation(n_rows)
+        return rows[:n_first], rows[n_first:]
+    which = np.unique(clusters, return_inverse=True)[1]
+    is_first = np.arange(n_rows) < n_first
+    share = np.bincount(which, is_first) / np.bincount(which)
+    whole = np.flatnonzero((share == 0) | (share == 1))
+    new = share.copy()
+    new[whole] = share[rng.permutation(whole)]
+    label = new[which] == 1
+    for cluster in np.flatnonzero((share > 0) & (share < 1)).tolist():
+        own = np.flatnonzero(which == cluster)
+        label[own] = rng.permutation(is_first[own])
+    return np.flatnonzero(label), np.flatnonzero(~label)
 
 
 def _measured(
@@ -113,7 +147,7 @@ def _union_of(learned: tuple[Learned, Learned]) -> Graph:
     return Graph(learned[0].graph.names, {edge for one in learned for edge in one.graph.edges})
 
 
-def deviations(groups: Sequence[CategoricalData], graph: Graph) -> Floats:
+def deviations(groups: Sequence[Table], graph: Graph) -> Floats:
     """Return how far two groups differ in every edge, in standard errors.
 
     The squared differences of the effects along the contrasts of both ends, each over its variance, are added
@@ -183,13 +217,14 @@ def _shares(codes: Any, n_levels: int) -> Floats:
     return np.asarray(seen / seen.sum())
 
 
-def _rows_of(like: CategoricalData, codes: Any, rows: Ints) -> CategoricalData:
+def _rows_of(like: Table, codes: Any, rows: Ints) -> Table:
     """Return some rows of all, with the names and the levels of a table."""
     about = (like.names, like.levels, like.bin_edges, like.backend)
-    return CategoricalData(np.ascontiguousarray(codes[:, rows]), *about, ordinal=like.ordinal)
+    clusters = None if like.clusters is None else like.clusters[rows]
+    return Table(np.ascontiguousarray(codes[:, rows]), *about, ordinal=like.ordinal, clusters=clusters)
 
 
-def split_by(data: CategoricalData, name: str) -> tuple[Groups, tuple[str, str]]:
+def split_by(data: Table, name: str) -> tuple[Groups, tuple[str, str]]:
     """Return the two groups that a variable tells apart, without it, and what they are called.
 
     Examples
@@ -213,7 +248,7 @@ def split_by(data: CategoricalData, name: str) -> tuple[Groups, tuple[str, str]]
     return (first, second), (one, other)
 
 
-def same_levels(first: CategoricalData, second: CategoricalData) -> Groups:
+def same_levels(first: Table, second: Table) -> Groups:
     """Return two tables of the same variables so that levels that only one of them has are levels of both.
 
     Examples
@@ -235,9 +270,7 @@ def same_levels(first: CategoricalData, second: CategoricalData) -> Groups:
     )
 
 
-def _check_orders(
-    first: CategoricalData, second: CategoricalData, levels: tuple[tuple[Hashable, ...], ...]
-) -> None:
+def _check_orders(first: Table, second: Table, levels: tuple[tuple[Hashable, ...], ...]) -> None:
     """Refuse words with an order of which two tables have different ones: nobody knows the order of all."""
     for name in first.ordinal:
         every, i = levels[first.index(name)], first.index(name)
@@ -258,11 +291,10 @@ def _union(first: tuple[Hashable, ...], second: tuple[Hashable, ...]) -> tuple[H
     return (*every, None) if None in (*first, *second) else tuple(every)
 
 
-def _recoded(
-    data: CategoricalData, order: list[int], like: CategoricalData, levels: tuple[tuple[Hashable, ...], ...]
-) -> CategoricalData:
+def _recoded(data: Table, order: list[int], like: Table, levels: tuple[tuple[Hashable, ...], ...]) -> Table:
     codes = np.empty((len(order), data.n_rows), np.int32)
     for row, i, labels in zip(codes, order, levels, strict=True):
         place = {label: k for k, label in enumerate(labels)}
         row[:] = np.array([*(place[label] for label in data.levels[i]), -1])[data.codes[i]]
-    return CategoricalData(codes, like.names, levels, like.bin_edges, like.backend, ordinal=like.ordinal)
+    about = (like.names, levels, like.bin_edges, like.backend)
+    return Table(codes, *about, ordinal=like.ordinal, clusters=data.clusters)

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ibmap import _checks
+from ibmap._checks import MOST, whole
 from ibmap._parallel import n_threads
 from ibmap._types import Bools, Floats
+from ibmap.criteria.directed import DirectedScore, arc_odds, directed_score
+from ibmap.data import Schema
 from ibmap.engines import Source, as_engine
-from ibmap.errors import RequestError
 from ibmap.learners.score_based import Edges, Indices, constraints, named_pairs, read_only
+from ibmap.results.arranged import arranged_table
 from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.results.provenance import Provenance
-from ibmap.scores.directed import DirectedScore, arc_odds, directed_score
 from ibmap.search.dag import DagClimb, Move, moral, oriented, pair_log_odds
 
 DEFAULTS: dict[str, Any] = {
@@ -50,8 +53,10 @@ def dag_hc(
     of :class:`ibmap.DAGHC`; ``data`` is a table, or an engine that holds one.
 
     ``n_tests`` counts the arcs whose gain was computed. A step of the history is an arc that came or went;
-    a reversal is two. Each is the gain on the rows that know the child and all parents in question; so is
-    the score, which with missing values is that of no arcs, and what the steps have gained.
+    a reversal is two. Its gain is that on the rows that know the child and all parents in question, its score
+    that of the structure after it, each variable on the rows that know it and its parents. With missing
+    values these are other rows, and gains do not add up to scores; of two structures that one is better
+    which is so on the rows that know the variables of both.
 
     Examples
     --------
@@ -65,12 +70,17 @@ def dag_hc(
     (('a', 'b'), ('a', 'c'), ('b', 'c'))
     """
     began = perf_counter()
-    check_options(max_parents, tabu, shakes)
+    _checks.function(callback, "callback")
+    most = MOST if max_parents is None else whole(max_parents, "max_parents", 0)
+    tabu, shakes = whole(tabu, "tabu", 0), whole(shakes, "shakes", 0)
     n_threads(n_jobs)
     counting = as_engine(data, engine)
-    odds = None if expected_neighbours is None else arc_odds(counting.schema.n_variables, expected_neighbours)
-    families = directed_score(score, counting, equivalent_sample_size, odds)
-    _, must, must_not = constraints(counting.schema, None, required or (), forbidden or ())
+    _, must, must_not = constraints(counting.schema, None, required, forbidden)
+    directed_score(score, counting, equivalent_sample_size)  # refuses what makes no sense
+    table = arranged_table(counting)
+    schema = table.engine.schema
+    odds = None if expected_neighbours is None else arc_odds(schema.n_variables, expected_neighbours)
+    families = directed_score(score, table.engine, equivalent_sample_size, odds)
     said = {
         "score": score,
         "equivalent_sample_size": equivalent_sample_size,
@@ -82,11 +92,11 @@ def dag_hc(
     provenance = Provenance(
         "dag-hc", {name: value for name, value in said.items() if value != DEFAULTS[name]}
     )
-    most = families.n if max_parents is None else int(max_parents)
-    learned = climb_dags(
-        families, provenance, must, must_not, most, tabu=int(tabu), shakes=int(shakes), callback=callback
-    )
-    return replace(learned, seconds=perf_counter() - began)
+    _, in_, out = constraints(schema, None, table.required(must), table.forbidden(must_not))
+    most = min(most, families.n)
+    learned = climb_dags(families, provenance, in_, out, most, tabu=tabu, shakes=shakes, callback=callback)
+    learned = replace(learned, seconds=perf_counter() - began)
+    return table.restored(learned, named_pairs(counting.schema, must), named_pairs(counting.schema, must_not))
 
 
 def climb_dags(
@@ -98,36 +108,41 @@ def climb_dags(
     *,
     tabu: int,
     shakes: int,
-    worth_shaking: Callable[[Bools], bool] = lambda arcs: True,
     callback: Callable[[Step], object] | None = None,
 ) -> Learned:
-    """Raise a score of directed graphs; return the moral graph of the best.
-
-    ``worth_shaking`` is asked about the arcs that the first search has found.
-    """
+    """Raise a score of directed graphs; return the moral graph of the best."""
     began, schema, n = perf_counter(), families.engine.schema, families.n
-    locked, out = _matrix(must, n), _matrix(must_not, n)
+    locked, out = pair_matrix(must, n), pair_matrix(must_not, n)
     climb = DagClimb(families, oriented(locked, out, max_parents), locked, out, max_parents, tabu)
     history: list[Step] = []
     total, kept, stopped = families.total(climb.parents), 0, False
+    parents = [set(mine.tolist()) for mine in climb.parents.one_by_one()]
     best = total
-    for move in moves_of(climb, shakes, worth_shaking):
+    for move in moves_of(climb, shakes):
         if move is None:  # back at the best structure
+            for step in history[kept:]:
+                parents[schema.index(step.y)] ^= {schema.index(step.x)}
             del history[kept:]
             total = best
             continue
         for child, parent, added, gain in move.parts:
-            total += gain
+            then = sorted(parents[child])
+            parents[child] ^= {parent}
+            if families.adds_up:
+                total += gain
+            else:
+                before, after = families.values([child] * 2, [then, sorted(parents[child])])
+                total += float(after - before)
             x, y = schema.names[parent], schema.names[child]
             history.append(Step(len(history) + 1, x, y, added, gain, total))
-            if callback and callback(history[-1]) in (True, np.True_):
+            if callback and _checks.is_true(callback(history[-1])):
                 stopped = True
         if not climb.n_beyond:
             kept, best = len(history), total
         if stopped:
             break
     climb.go_back()
-    found = moral(climb.arcs)
+    found, odds = moral(climb.arcs), pair_log_odds(climb.evidence, climb.arcs, climb.ancestors)
     return learned_from(
         schema,
         np.argwhere(np.triu(found)),
@@ -136,15 +151,16 @@ def climb_dags(
         n_iter=kept,
         seconds=perf_counter() - began,
         score=best,
-        pair_scores=read_only(credibilities(climb, found)),
+        pair_scores=read_only(credibilities(odds, found)),
         history=tuple(history[:kept]),
         required=named_pairs(schema, must),
         forbidden=named_pairs(schema, must_not),
-        arcs=tuple((schema.names[y], schema.names[x]) for y, x in np.argwhere(climb.arcs.T).tolist()),
+        arcs=named_arcs(schema, climb.arcs),
+        arc_score=families.model.family,
     )
 
 
-def moves_of(climb: DagClimb, shakes: int, worth_shaking: Callable[[Bools], bool]) -> Iterator[Move | None]:
+def moves_of(climb: DagClimb, shakes: int) -> Iterator[Move | None]:
     """Yield all moves; None when a search is over, and the structure is the best one again.
 
     After the first search every variable is shaken, in their order; as often as told, if that is of use.
@@ -152,39 +168,32 @@ def moves_of(climb: DagClimb, shakes: int, worth_shaking: Callable[[Bools], bool
     while move := climb.advance():
         yield move
     yield None
-    if shakes and not worth_shaking(climb.arcs):
-        return
     for _ in range(shakes):
-        before = climb.best_gain
+        before = climb.best_mark
         for v in range(climb.score.n):
             shaken = climb.shake(v)
             yield from shaken
             while shaken and (move := climb.advance()):
                 yield move
             yield None
-        if climb.best_gain == before:
+        if climb.best_mark == before:
             return
 
 
-def check_options(max_parents: int | None, tabu: int, shakes: int) -> None:
-    """Refuse what is no number of parents, of moves, or of passes."""
-    numbers = (("max_parents", max_parents, ", or None"), ("tabu", tabu, ""), ("shakes", shakes, ""))
-    for name, value, none in numbers:
-        if value is None and none:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise RequestError(f"{name} must be 0 or more, a whole number{none}, not {value!r}")
+def named_arcs(schema: Schema, arcs: Bools) -> tuple[tuple[str, str], ...]:
+    """Return arcs as names: (parent, child)."""
+    return tuple((schema.names[y], schema.names[x]) for y, x in np.argwhere(arcs.T).tolist())
 
 
-def credibilities(climb: DagClimb, found: Bools) -> Floats:
+def credibilities(odds: Floats, found: Bools) -> Floats:
     """Return σ: the log posterior of what the moral graph asserts about every pair, from its log odds."""
-    odds = pair_log_odds(climb.evidence, climb.arcs, climb.ancestors)
     sigma = -np.logaddexp(0.0, np.where(found, -odds, odds))
     np.fill_diagonal(sigma, 0.0)
     return np.asarray(sigma)
 
 
-def _matrix(pairs: Indices, n: int) -> Bools:
+def pair_matrix(pairs: Indices, n: int) -> Bools:
+    """Return pairs as a symmetric matrix."""
     out = np.zeros((n, n), bool)
     for i, j in pairs:
         out[i, j] = out[j, i] = True

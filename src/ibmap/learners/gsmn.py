@@ -7,7 +7,7 @@ import numpy as np
 from ibmap.engines import Source
 from ibmap.independence import BoundTest
 from ibmap.independence.batch import first_dependent, first_independent
-from ibmap.learners.local_to_global import Callback, Found, learn_locally, ranked
+from ibmap.learners.local_to_global import Callback, Found, check_symmetry, learn_locally, ranked
 from ibmap.results.learned import Learned
 
 
@@ -40,7 +40,7 @@ def gsmn(
         test,
         blanket,
         learner="gsmn",
-        options={} if symmetry == "or" else {"symmetry": symmetry},
+        options={} if check_symmetry(symmetry) == "or" else {"symmetry": symmetry},
         symmetry=symmetry,
         n_jobs=n_jobs,
         callback=callback,

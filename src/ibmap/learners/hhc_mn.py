@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._checks import whole
 from ibmap.engines import Source
-from ibmap.errors import RequestError
 from ibmap.independence import BoundTest
-from ibmap.learners.local_to_global import Callback, Found, learn_locally, ranked
+from ibmap.learners.local_to_global import Callback, Found, check_symmetry, learn_locally, ranked
 from ibmap.results.learned import Learned
 
 
@@ -39,11 +39,9 @@ def hhc_mn(
     >>> learned.graph.edges
     (('a', 'b'),)
     """
-    if max_condition is not None and (not isinstance(max_condition, int | np.integer) or max_condition < 0):
-        raise RequestError(f"max_condition must be 0 or more, a whole number, or None, not {max_condition!r}")
-    limit = None if max_condition is None else int(max_condition)
+    limit = None if max_condition is None else whole(max_condition, "max_condition", 0)
     options: dict[str, object] = {} if limit is None else {"max_condition": limit}
-    if symmetry != "and":
+    if check_symmetry(symmetry) != "and":
         options["symmetry"] = symmetry
     return learn_locally(
         data,

@@ -5,6 +5,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from ibmap._checks import flag
+from ibmap.criteria import Score, as_score
 from ibmap.engines import Engine, Source, as_engine
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
@@ -13,7 +15,6 @@ from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.score_based import Edges, raise_score, with_posteriors
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
-from ibmap.scores import Score, as_score
 from ibmap.search import Search, as_search
 
 
@@ -53,6 +54,7 @@ def ibmap_hc(
     (('a', 'b'),)
     """
     by, how = as_score(score), as_search(search, patience)
+    drop_untested = flag(drop_untested, "drop_untested")
     said = _said(by, how, start) | ({"drop_untested": True} if drop_untested else {})
     provenance = Provenance("ibmap-hc", said, chosen_test(by, test), by, how)
     counting = as_engine(data, engine)

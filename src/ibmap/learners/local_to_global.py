@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap import _checks
 from ibmap._parallel import in_order, n_threads
-from ibmap._text import one_of
 from ibmap._types import Ints
 from ibmap.data import Schema
 from ibmap.engines import Source, as_engine
-from ibmap.errors import RequestError
 from ibmap.independence import Answers, BoundTest, as_test
 from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.results.learned import Learned, learned_from
@@ -70,10 +69,10 @@ def learn_locally(
     )
 
 
-def check_symmetry(symmetry: str) -> None:
-    """Refuse what is neither "or" nor "and"."""
-    if symmetry not in SYMMETRIES:
-        raise RequestError(f"symmetry must be {one_of(SYMMETRIES)}, not {symmetry!r}")
+def check_symmetry(symmetry: str) -> str:
+    """Return the symmetry, if it is "or" or "and"."""
+    _checks.word(symmetry, "symmetry", SYMMETRIES)
+    return symmetry
 
 
 def joined(neighbourhoods: Iterable[Sequence[int]], n: int, symmetry: str) -> Ints:
@@ -124,12 +123,13 @@ def strongest_first(answers: Answers) -> Ints:
 
 def visit_all(schema: Schema, find: Callable[[int], Found], threads: int, callback: Callback) -> list[Found]:
     """Visit the variables; the callback hears of them in their order, and may end it by returning True."""
+    _checks.function(callback, "callback")
     found: list[Found] = []
     each = in_order(lambda _, x: find(x), range(schema.n_variables), threads)
     for x, result in enumerate(each):
         found.append(result)
         if callback:
             neighbours = tuple(schema.names[y] for y in sorted(map(int, result[0])))
-            if callback(Visit(x + 1, schema.names[x], neighbours)) in (True, np.True_):
+            if _checks.is_true(callback(Visit(x + 1, schema.names[x], neighbours))):
                 break
     return found

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ibmap.errors import RequestError
+from ibmap import _checks
 
 if TYPE_CHECKING:
     from ibmap.results.learned import Learned
@@ -29,8 +29,7 @@ def find_learner(name: str) -> Callable[..., "Learned"]:
     >>> find_learner("hhc-mn").__name__
     'hhc_mn'
     """
-    if name not in LEARNERS:
-        raise RequestError(f"unknown learner {name!r}; there are {', '.join(LEARNERS)}")
+    _checks.known(name, "learner", LEARNERS)
     module, _, function = LEARNERS[name].partition(":")
     return getattr(import_module(module), function)  # type: ignore[no-any-return]
 
@@ -43,8 +42,8 @@ def takes_numbers(test: object = None, score: object = None) -> bool:
     >>> takes_numbers("gaussian"), takes_numbers("bayesian"), takes_numbers(score="gaussian")
     (True, False, True)
     """
+    from ibmap.criteria.registry import SCORES
     from ibmap.independence.registry import TESTS
-    from ibmap.scores.registry import SCORES
 
     chosen = [
         registry.get(choice) if isinstance(choice, str) else choice

@@ -1,15 +1,16 @@
 """What learners by score share: what is known beforehand, the search step by step, and the result."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
 from time import perf_counter
 from typing import Any, cast
 
-import numpy as np
-
+from ibmap import _checks
 from ibmap._parallel import n_threads
+from ibmap._text import in_short
 from ibmap._types import Floats
+from ibmap.criteria import Score
 from ibmap.data import Schema
 from ibmap.engines import Source, as_engine
 from ibmap.errors import RequestError, SearchInterrupted
@@ -20,7 +21,6 @@ from ibmap.results.edges import listed_edges
 from ibmap.results.learned import Learned, Step, constant_of, learned_from
 from ibmap.results.provenance import Provenance
 from ibmap.results.warnings import certain_of, given_up, hardly_tested, stalled
-from ibmap.scores import Score
 from ibmap.search import Running, Search
 
 Edges = Iterable[tuple[str, str]]
@@ -50,10 +50,11 @@ def raise_score(
     :func:`ibmap.learners.ibmap_hc`.
     """
     began = perf_counter()
+    _checks.function(callback, "callback")
     score, search = cast(Score, provenance.score), cast(Search, provenance.search)
     counting = as_engine(data, engine)
     schema = counting.schema
-    edges, must, must_not = constraints(schema, start, required or (), forbidden or ())
+    edges, must, must_not = constraints(schema, start, required, forbidden)
     locked = must + must_not
     threads = min(n_threads(n_jobs), max(schema.n_variables, 1))
     bound = score.bind(counting, cast(IndependenceTest | None, provenance.test), threads)
@@ -69,7 +70,7 @@ def raise_score(
             flips = running.advance(1 if callback else batch, batch)
             for x, y, added, gain, value in flips:
                 history.append(Step(len(history) + 1, schema.names[x], schema.names[y], added, gain, value))
-                if callback and callback(history[-1]) in (True, np.True_):
+                if callback and _checks.is_true(callback(history[-1])):
                     stopped = True
             if keeper:
                 keeper.save(running, history, schema.index, at_once=running.finished or stopped)
@@ -148,14 +149,25 @@ def constraints(
     return edges + must, must, must_not
 
 
+def edge_list(edges: Any, what: str) -> list[Any]:
+    """Return edges as a list, which may be read twice; none if there are none."""
+    if edges is None:
+        return []
+    if isinstance(edges, str | bytes | Mapping) or not isinstance(edges, Iterable):
+        raise RequestError(
+            f"{what} edges are a list of pairs of names, such as [('a', 'b')], not {in_short(edges)}"
+        )
+    return list(edges)
+
+
 def _pairs(schema: Schema, edges: Edges, what: str) -> Indices:
     pairs = []
-    for edge in edges:
-        if isinstance(edge, str) or len(tuple(edge)) != 2:
-            raise RequestError(f"{what} edges are pairs of names, not {edge!r}")
+    for edge in edge_list(edges, what):
+        if isinstance(edge, str) or not isinstance(edge, Iterable) or len(tuple(edge)) != 2:
+            raise RequestError(f"{what} edges are pairs of names, not {in_short(edge)}")
         i, j = schema.indices(edge)
         if i == j:
-            raise RequestError(f"a {what} edge needs two different variables, not {edge[0]!r} twice")
+            raise RequestError(f"a {what} edge needs two different variables, not {schema.names[i]!r} twice")
         pairs.append((min(i, j), max(i, j)))
     return pairs
 

@@ -10,13 +10,17 @@
 from ibmap.model.convert import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
 from ibmap.model.fitting import METHODS
 from ibmap.model.markov_network import MarkovNetwork
+from ibmap.model.mixed_network import MixedNetwork
 from ibmap.model.model_file import model_of, model_text, read_model, write_model
+from ibmap.model.number_answer import NumberAnswer
 from ibmap.model.query import Answer
 
 __all__ = [
     "METHODS",
     "Answer",
     "MarkovNetwork",
+    "MixedNetwork",
+    "NumberAnswer",
     "from_pgmpy",
     "from_pyagrum",
     "model_of",

@@ -1,5 +1,6 @@
 """What the data say about each variable given its neighbours, counted by an engine."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -108,19 +109,18 @@ def _counts_of(levels: Ints, n_slices: Ints, set_start: Ints, sets: Ints) -> Int
     return found
 
 
-def pair_counts(engine: Engine, graph: Graph) -> list[Ints]:
-    """Return the table of counts of every edge; the variable that comes first goes down."""
-    pairs, levels = graph.pairs, engine.schema.cardinalities
-    asked = [(i, pairs[pairs[:, 0] == i, 1], NONE) for i in np.unique(pairs[:, 0]).tolist()]
-    if not asked:
-        return []
-    tables = ask(engine, Questions.of(asked))
-    found = []
-    for t, (i, j) in enumerate(pairs.tolist()):
-        _, a, b, size = tables.cells[:, tables.start[t] : tables.start[t + 1]]
-        counts = np.zeros((levels[i], levels[j]), np.int64)
-        np.add.at(counts, (a, b), size)
-        found.append(counts)
+def table_counts(engine: Engine, scopes: Sequence[tuple[int, ...]]) -> list[Ints]:
+    """Return the table of counts of some sets of variables, a dimension for each; rows that know them all."""
+    levels, found = np.asarray(engine.schema.cardinalities), []
+    for first in range(0, len(scopes), AT_ONCE):
+        some = [np.array(scope, np.int64) for scope in scopes[first : first + AT_ONCE]]
+        answer = ask(engine, Questions.of([(int(scope[0]), NONE, scope[1:]) for scope in some]))
+        sets = answer.answered()[1].sets
+        for scope, part in zip(some, answer.one_by_one(), strict=True):
+            k, level, size = sets[:, part.sets]
+            counts = np.zeros(levels[scope], np.int64)
+            counts[(level, *part.keys[k].T)] = size
+            found.append(counts)
     return found
 
 

@@ -5,17 +5,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ibmap._text import listing, one_of
-from ibmap._types import Ints
-from ibmap.data import CategoricalData
-from ibmap.data.columns import Coded, Column, encode_numbers
+from ibmap._checks import word
+from ibmap._text import in_short, listing
+from ibmap._types import Floats, Ints
+from ibmap.data import Table
+from ibmap.data.columns import Coded, Column, Numeric, encode_numbers
 from ibmap.data.declared import ColumnOptions
 from ibmap.data.discretize import interval_labels, is_whole
 from ibmap.data.frames import open_source
 from ibmap.errors import DataError, RequestError
+from ibmap.model.scales import Scale
 
 UNSEEN = ("error", "missing")  #: what to do about levels that a model does not know
-Levels = Sequence[tuple[Hashable, ...]]
 
 
 class Known(Protocol):
@@ -42,8 +43,10 @@ class Known(Protocol):
         ...
 
 
-def coded(known: Known, source: Any, unseen: str = "error") -> Ints:
-    """Return the codes (variables, rows) of a table in the levels of a model; -1 is a missing value.
+def standard_rows(
+    known: Known, source: Any, unseen: str = "error", scales: Mapping[str, Scale] | None = None
+) -> Floats:
+    """Return codes of levels and standard scores of numbers (variables, rows); NaN is missing.
 
     Parameters
     ----------
@@ -53,25 +56,53 @@ def coded(known: Known, source: Any, unseen: str = "error") -> Ints:
         Anything that :func:`ibmap.load` reads; further columns are ignored.
     unseen : {"error", "missing"}
         Refuse levels that the model does not know, or take them for missing values.
+    scales : mapping
+        How values become standard scores, of every number.
     """
-    if unseen not in UNSEEN:
-        raise RequestError(f"unseen must be {one_of(UNSEEN)}, not {unseen!r}")
-    if isinstance(source, CategoricalData):
-        _check_names(known.names, source.names)
-        columns: list[Column] = [
-            Coded(name, source.codes_of(i).astype(np.int64), source.levels[i])
-            for name, i in ((name, source.index(name)) for name in known.names)
-        ]
+    found = []
+    for column, labels in zip(_columns(known, source, unseen), known.levels, strict=True):
+        if labels:
+            codes = _codes(column, labels, known.bin_edges.get(column.name), unseen)
+            found.append(np.where(codes < 0, np.nan, codes))
+        else:
+            found.append((scales or {})[column.name].scores(_values(column)))
+    return np.stack(found) if found else np.empty((0, 0))
+
+
+def _values(column: Column) -> Floats:
+    """Return the numbers of a column, NaN where one is missing."""
+    if isinstance(column, Numeric):
+        absent = False if column.missing is None else column.missing
+        values = np.where(absent, np.nan, column.values.astype(np.float64))
     else:
+        strange = [level for level in column.levels if level is not None and type(level) not in (int, float)]
+        if strange:
+            raise DataError(
+                f"column {column.name!r} holds {in_short(strange[0])}, and it is a number in the model: mend "
+                "the column"
+            )
+        labels = [np.nan if level is None else float(level) for level in column.levels]  # type: ignore[arg-type]
+        values = np.array([*labels, np.nan])[column.codes]
+    if np.isinf(values).any():
+        raise DataError(f"column {column.name!r} holds infinite numbers: mend the column")
+    return values
+
+
+def _columns(known: Known, source: Any, unseen: str) -> list[Column]:
+    """Return the columns of a table that are those of a model."""
+    word(unseen, "unseen", UNSEEN)
+    if not isinstance(source, Table):
         table = open_source(source)
         _check_names(known.names, table.names)
         about = ColumnOptions(absent=dict(known.missing_values))
-        columns = list(map(about.with_missing, table.columns(known.names)))
-    found = [
-        _codes(column, labels, known.bin_edges.get(column.name), unseen)
-        for column, labels in zip(columns, known.levels, strict=True)
+        return list(map(about.with_missing, table.columns(known.names)))
+    _check_names(known.names, source.names)
+    return [
+        Numeric(name, found := source.values_of(i), np.isnan(found))
+        if source.is_number[i]
+        else Coded(name, source.codes_of(i).astype(np.int64), source.levels[i])
+        for name, i in ((name, source.index(name)) for name in known.names)
     ]
-    return np.stack(found) if found else np.empty((0, 0), np.int64)
 
 
 def _check_names(needed: Sequence[str], there: Sequence[str]) -> None:
@@ -110,6 +141,43 @@ def _codes(column: Column, labels: tuple[Hashable, ...], edges: Any, unseen: str
     return np.where(known == -2, absent, known).astype(np.int64)
 
 
+def middles(
+    labels: Sequence[Hashable],
+    edges: Sequence[float],
+    cells: Floats | None = None,
+    values: Sequence[Any] = (),
+) -> list[Any]:
+    """Return what a bin stands for where a number is wanted: the median of its values, or its middle.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        The bins that a variable has.
+    edges : sequence of float
+        Of all bins.
+    cells, values
+        The codes and the values of a column in which to look for medians, which are values of it.
+
+    Examples
+    --------
+    >>> edges = (0.0, 10.0, np.inf)
+    >>> labels = interval_labels(edges)
+    >>> middles(labels, edges), middles(labels, edges, np.array([0.0, 0.0, 0.0, np.nan]), [7, 9, 1, None])
+    ([5.0, 10.0], [7, 10.0])
+    """
+    every, found = interval_labels(tuple(edges)), []
+    for code, label in enumerate(labels):
+        there = [] if cells is None else np.flatnonzero(cells == code).tolist()
+        mine = sorted(float(values[row]) for row in there)
+        if mine:
+            middle = mine[(len(mine) - 1) // 2]
+            found.append(next(values[row] for row in there if float(values[row]) == middle))
+            continue
+        k = every.index(str(label))
+        found.append(float(np.mean([edge for edge in edges[k : k + 2] if np.isfinite(edge)])))
+    return found
+
+
 def positions(labels: tuple[Hashable, ...]) -> dict[Hashable, int]:
     """Return the code of every label."""
     return {label: code for code, label in enumerate(labels)}
@@ -142,15 +210,3 @@ def code_of(name: str, labels: tuple[Hashable, ...], level: Hashable) -> int:
     if found < 0:
         raise RequestError(f"variable {name!r} has no level {level!r}: it has {listing(labels)}")
     return found
-
-
-def labelled(names: Sequence[str], levels: Levels, codes: Ints, backend: str | None = None) -> Any:
-    """Return a frame with labels in place of codes, of polars or of the library that is named."""
-    import narwhals as nw
-
-    columns = {
-        name: [labels[code] if code >= 0 else None for code in row]
-        for name, labels, row in zip(names, levels, codes.tolist(), strict=True)
-    }
-    library: Any = backend or "polars"
-    return nw.from_dict(columns, backend=library).to_native()

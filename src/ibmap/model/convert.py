@@ -33,7 +33,7 @@ def to_pgmpy(network: MarkovNetwork) -> Any:
 
 
 def from_pgmpy(model: Any) -> MarkovNetwork:
-    """Return the network of a pgmpy model whose factors have one or two variables."""
+    """Return the network of a pgmpy model."""
     names = [str(node) for node in checked(model, "nodes", "a Markov network of pgmpy")]
     factors = checked(model, "get_factors", "a Markov network of pgmpy")()
     states: dict[str, tuple[Any, ...]] = {}
@@ -49,20 +49,20 @@ def from_pgmpy(model: Any) -> MarkovNetwork:
 def to_pyagrum(network: MarkovNetwork) -> Any:
     """Return pyAgrum's ``MarkovRandomField`` with the factors of a network; labels become text."""
     gum = library("pyagrum")
-    model = gum.MarkovRandomField()
+    model, tables = gum.MarkovRandomField(), list(weights_of(network))
     for name, labels in zip(network.names, network.levels, strict=True):
         model.add(gum.LabelizedVariable(name, name, [str(label) for label in labels]))
-    for variables, weights in weights_of(network):
+    for variables, weights in tables:
         names = [network.names[v] for v in variables]
         model.addFactor(names)
         tensor = model.factor(names)
-        ordered = weights if list(tensor.names) == names else weights.T
+        ordered = weights.transpose([names.index(name) for name in tensor.names])
         tensor[:] = np.ascontiguousarray(ordered.T)  # its arrays have the last variable first
     return model
 
 
 def from_pyagrum(model: Any) -> MarkovNetwork:
-    """Return the network of a ``MarkovRandomField`` whose factors have one or two variables."""
+    """Return the network of a ``MarkovRandomField``."""
     scopes = checked(model, "factors", "a MarkovRandomField of pyAgrum")()
     nodes = sorted(model.nodes())
     names = [model.variable(node).name() for node in nodes]

@@ -8,8 +8,8 @@ import numpy as np
 
 from ibmap._core import PseudoLikelihood
 from ibmap._types import Floats, Ints
+from ibmap.criteria.coding import contrasts
 from ibmap.model.blanket_counts import BlanketCounts
-from ibmap.scores.coding import contrasts
 
 EXACT = 400  #: parameters of a variable up to which its information matrix is not approximated
 

@@ -7,7 +7,7 @@ of shares, which ``with_margins`` makes of log tables.
 import numpy as np
 
 from ibmap._types import Floats
-from ibmap.scores.coding import contrasts
+from ibmap.criteria.coding import contrasts
 
 STEPS = 500  #: of fitting margins, at most
 CLOSE = 1e-9

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ibmap._types import Floats, Ints
+from ibmap.criteria.coding import contrasts
 from ibmap.engines import Engine
-from ibmap.engines.moments import gaussian_moments
+from ibmap.engines.mixed import MixedEngine
 from ibmap.errors import DataError
 from ibmap.graph import Graph
 from ibmap.model.blanket_counts import BlanketCounts, blanket_counts
+from ibmap.model.dependent_effects import Dependence, dependent_effects
 from ibmap.model.effect_errors import EffectErrors
 from ibmap.model.effect_size import (
     correlation_slopes,
@@ -24,17 +26,20 @@ from ibmap.model.effect_size import (
     slopes,
     with_margins,
 )
+from ibmap.model.interactions import interactions_in
 from ibmap.model.layout import Layout
+from ibmap.model.mixed_effects import MixedEffects, mixed_effects
 from ibmap.model.partial_correlations import COLUMNS as CORRELATIONS
 from ibmap.model.partial_correlations import PartialCorrelations, partial_correlations_of
 from ibmap.model.pseudo_likelihood import maximise, pseudo_likelihood
-from ibmap.scores.coding import contrasts
 
 EFFECT_VARIANCE = 4.0
 MOST_PARAMETERS = 200_000  #: beyond which nobody waits for the effects
 
 NUMBERS = ("log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se")
 ORDERED = ("score_correlation", "score_correlation_se")  #: where levels have an order
+AVERAGED = ("averaged_log_odds_ratio", "averaged_low", "averaged_high")  #: where edges have posteriors
+EVERY = (*NUMBERS, *ORDERED, *AVERAGED)
 
 Labels = tuple[Hashable, ...]
 
@@ -55,8 +60,14 @@ class EdgeEffects:
     score_correlation, score_correlation_se : ndarray
         Of two ordinal variables, or an ordinal and a binary one: the correlation of their levels, numbered in
         order, in the same table, and its standard error; NaN for others.
+    averaged_log_odds_ratio, averaged_low, averaged_high : ndarray
+        Of two binary variables, averaged over networks with and without the edge (``averaged_effects.py``):
+        the mean of the log odds ratio, and the ends of an interval of 95 %; NaN if there is no posterior.
     tables : tuple of arrays
         The log tables of the edges, rows and columns adding up to zero; empty if read from a file.
+    dependences : mapping of int to Dependence
+        The edges whose effect depends on another variable, and how. They have no odds ratio, as no number is
+        right everywhere; their strength is the mean over the rows, without a sign.
     """
 
     log_odds_ratio: Floats
@@ -65,20 +76,28 @@ class EdgeEffects:
     strength_se: Floats
     score_correlation: Floats
     score_correlation_se: Floats
+    averaged_log_odds_ratio: Floats
+    averaged_low: Floats
+    averaged_high: Floats
     tables: tuple[Floats, ...] = field(default=(), repr=False)
+    dependences: Mapping[int, Dependence] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the numbers; those of ordered levels where there are any."""
-        return NUMBERS if np.isnan(self.score_correlation).all() else (*NUMBERS, *ORDERED)
+        """Names of the numbers; those of ordered levels, and averages, where there are any."""
+        ordered = () if np.isnan(self.score_correlation).all() else ORDERED
+        averaged = () if np.isnan(self.averaged_log_odds_ratio).all() else AVERAGED
+        return (*NUMBERS, *ordered, *averaged)
 
     def numbers(self, e: int) -> dict[str, float]:
         """Return the numbers of an edge that are known, by name."""
-        found = {name: float(getattr(self, name)[e]) for name in (*NUMBERS, *ORDERED)}
+        found = {name: float(getattr(self, name)[e]) for name in EVERY}
         return {name: value for name, value in found.items() if not np.isnan(value)}
 
     def in_short(self, e: int) -> str:
-        """Return the effect in a few letters, with an interval of 95 % for odds."""
+        """Return the effect in a few letters, with an interval of 95 % for odds that depend on nobody."""
+        if e in self.dependences:
+            return self.dependences[e].in_short()
         ratio, error = self.log_odds_ratio[e], self.log_odds_ratio_se[e]
         if not np.isnan(ratio):
             low, high = (_times(np.exp(ratio + side * 1.96 * error)) for side in (-1, 1))
@@ -95,13 +114,15 @@ class EdgeEffects:
 
     def in_words(self, e: int, names: tuple[str, str], levels: tuple[Labels, Labels]) -> str:
         """Return the effect of an edge as a sentence; "" if it is not known."""
+        if e in self.dependences:
+            return self.dependences[e].in_words(names, levels)
         (x, y), ratio = names, self.log_odds_ratio[e]
         if not np.isnan(ratio):
             low, high = (_times(np.exp(ratio + side * 1.96 * self.log_odds_ratio_se[e])) for side in (-1, 1))
             return (
                 f"The odds of {y}={levels[1][1]} are {_times(np.exp(ratio))} times as high with "
                 f"{x}={levels[0][1]} as with {x}={levels[0][0]}, everything else equal (95 % between {low} "
-                f"and {high})."
+                f"and {high}).{self._average_in_words(e)}"
             )
         if np.isnan(self.strength[e]):
             return ""
@@ -112,6 +133,16 @@ class EdgeEffects:
             a, b = np.unravel_index(self.tables[e].argmax(), self.tables[e].shape)
             said += f"; {x}={levels[0][a]} and {y}={levels[1][b]} go together most"
         return f"{said}."
+
+    def _average_in_words(self, e: int) -> str:
+        """Return the average over networks as a sentence; "" where it is not known, or says the same."""
+        numbers = [getattr(self, name)[e] for name in AVERAGED]
+        if np.isnan(numbers).any() or abs(numbers[0] - self.log_odds_ratio[e]) < 0.02:
+            return ""
+        mean, low, high = (_times(np.exp(number)) for number in numbers)
+        return (
+            f" Averaged over networks, some without the edge: {mean} times (95 % between {low} and {high})."
+        )
 
     def _correlation_in_words(self, e: int, names: tuple[str, str], levels: tuple[Labels, Labels]) -> str:
         """Return how ordered levels go together."""
@@ -127,14 +158,15 @@ class EdgeEffects:
         )
 
 
-Effects = EdgeEffects | PartialCorrelations
+Effects = EdgeEffects | MixedEffects | PartialCorrelations
 
 
 def effects_in(engine: Engine, graph: Graph) -> Effects:
     """Return the effects of all edges, of whichever kind the variables are."""
-    if engine.schema.is_continuous:
-        return partial_correlations_of(gaussian_moments(engine), graph)
-    return edge_effects(engine, graph)
+    if not isinstance(engine, MixedEngine) or not engine.schema.is_continuous:
+        return edge_effects(engine, graph)
+    moments = engine.gaussian_moments
+    return mixed_effects(engine, graph) if moments is None else partial_correlations_of(moments, graph)
 
 
 def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
@@ -179,7 +211,12 @@ def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:
             r_se = errors.of_slopes(edges, correlation_slopes(shares, *margins))
             found.score_correlation_se[edges] = np.where(ordered, r_se, np.nan)
         found.strength[edges] = strength
-    return replace(found, tables=tuple(layout.factors(theta)))
+    dependences = dependent_effects(engine, graph, interactions_in(engine, graph), found.strength)
+    for e, one in dependences.items():
+        for name in EVERY:
+            getattr(found, name)[e] = np.nan
+        found.strength[e] = one.strength
+    return replace(found, tables=tuple(layout.factors(theta)), dependences=dependences)
 
 
 def _fitted(engine: Engine, layout: Layout) -> tuple[BlanketCounts, Floats, EffectErrors]:
@@ -219,23 +256,27 @@ def contrast_effects(engine: Engine, graph: Graph) -> list[tuple[Floats, Floats]
     ]
 
 
-def effects_of(numbers: Sequence[Mapping[str, float]]) -> Effects | None:
-    """Return the effects that edges have as numbers; None if there are none."""
-    if any("partial_correlation" in named for named in numbers):
+def effects_of(
+    numbers: Sequence[Mapping[str, float]], dependences: Mapping[int, Dependence] | None = None
+) -> Effects | None:
+    """Return the effects that edges have as numbers, or that depend on others; None if there are none."""
+    if any("correlation" in named for named in numbers):
         return PartialCorrelations(
             *(np.array([named.get(name, np.nan) for named in numbers]) for name in CORRELATIONS)
         )
+    if any(name in named for named in numbers for name in ("direction", "mean_difference")):
+        return MixedEffects(tuple(numbers))
     found = unknown_effects(len(numbers))
     for e, named in enumerate(numbers):
-        for name in (*NUMBERS, *ORDERED):
+        for name in EVERY:
             getattr(found, name)[e] = named.get(name, np.nan)
-    return None if np.isnan(found.strength).all() else found
+    return None if np.isnan(found.strength).all() else replace(found, dependences=dependences or {})
 
 
 def unknown_effects(n_edges: int) -> EdgeEffects:
     """Return effects that are not known."""
-    ratio, ratio_se, strength, strength_se, r, r_se = (np.full(n_edges, np.nan) for _ in (*NUMBERS, *ORDERED))
-    return EdgeEffects(ratio, ratio_se, strength, strength_se, r, r_se)
+    numbers = {name: np.full(n_edges, np.nan) for name in EVERY}
+    return EdgeEffects(**numbers)  # type: ignore[arg-type]
 
 
 def _times(ratio: float) -> str:

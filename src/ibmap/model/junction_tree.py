@@ -1,4 +1,4 @@
-"""Exact inference in a pairwise model: messages between the cliques of a triangulated graph."""
+"""Exact inference: messages between the cliques of a triangulated graph."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -78,13 +78,16 @@ class JunctionTree:
         self.sizes = [layout.levels[c.variables].tolist() for c in self.cliques]
         self.n_cells = [int(np.prod(sizes)) for sizes in self.sizes]
         self._children: list[list[int]] = [[] for _ in self.cliques]
-        self.factors: list[list[int]] = [[] for _ in self.cliques]  #: edges whose tables a clique holds
+        self.factors: list[list[int]] = [[] for _ in self.cliques]  #: tables that a clique holds
         for k, clique in enumerate(self.cliques):
             if clique.parent >= 0:
                 self._children[clique.parent].append(k)
         for e, (i, j) in enumerate(layout.graph.pairs.tolist()):
             both = (self.home[i], self.home[j])
             self.factors[both[0] if j in self.cliques[both[0]].variables else both[1]].append(e)
+        sets = [set(clique.variables) for clique in self.cliques]
+        for e, scope in enumerate(layout.interactions, start=layout.graph.n_edges):
+            self.factors[next(self.home[v] for v in scope if sets[self.home[v]].issuperset(scope))].append(e)
         self._reserve()
         self._write_program()
 
@@ -105,8 +108,7 @@ class JunctionTree:
         self.potential, self.belief = reserved(self.n_cells), reserved(self.n_cells)
         self._up, self._down = reserved(shared), reserved(shared)
         self.marginal = reserved(self.layout.levels.tolist())
-        pairs = self.layout.levels[self.layout.graph.pairs].prod(axis=1)
-        self.pair_marginal = reserved(pairs.tolist())
+        self.table_marginal = reserved(np.diff(self.layout.table_start).tolist())
         self._total = reserved([1] * len(self.cliques))
         self.work_size = end
 
@@ -133,8 +135,8 @@ class JunctionTree:
         for v, k in enumerate(self.home):
             place = Operand(self.marginal[v], self._strides(k, {v: 1}))
             program.add(self.sizes[k], [beliefs[k]], place)
-        self.step_pair = {
-            e: program.add(self.sizes[k], [beliefs[k]], Operand(self.pair_marginal[e], self._pair(k, e)))
+        self.step_table = {
+            e: program.add(self.sizes[k], [beliefs[k]], Operand(self.table_marginal[e], self._scope(k, e)))
             for k in cliques
             for e in self.factors[k]
         }
@@ -143,18 +145,19 @@ class JunctionTree:
     def _strides(self, k: int, wanted: dict[int, int]) -> list[int]:
         return [wanted.get(v, 0) for v in self.cliques[k].variables]
 
-    def _pair(self, k: int, e: int) -> list[int]:
-        i, j = self.layout.graph.pairs[e].tolist()
-        return self._strides(k, {i: int(self.layout.levels[j]), j: 1})
+    def _scope(self, k: int, e: int) -> list[int]:
+        scope = self.layout.scopes[e]
+        strides = _row_major(self.layout.levels[list(scope)].tolist())
+        return self._strides(k, dict(zip(scope, strides, strict=True)))
 
     def _parameters(self, k: int) -> list[Operand]:
-        """Return the parameters that a clique holds: the variables that it brings in, and its edges."""
+        """Return the parameters that a clique holds: the variables that it brings in, and its tables."""
         clique, layout = self.cliques[k], self.layout
         fields = [
             Operand(int(layout.field_start[v]), self._strides(k, {v: 1}))
             for v in clique.variables[clique.n_shared :]
         ]
-        return fields + [Operand(int(layout.table_start[e]), self._pair(k, e)) for e in self.factors[k]]
+        return fields + [Operand(int(layout.table_start[e]), self._scope(k, e)) for e in self.factors[k]]
 
     def _message(self, starts: list[int], child: int, k: int) -> Operand:
         """Return the message between a child and its parent, as clique ``k``, one of them, sees it."""
@@ -202,6 +205,18 @@ class JunctionTree:
         start = self.layout.field_start
         shares = normalised(work[self.marginal[0] :][: start[-1]], start[:-1]) if self.home else work[:0]
         return [shares[a:b] for a, b in pairwise(start.tolist())]
+
+    def joint(self, theta: Floats, variables: Sequence[int]) -> Floats:
+        """Return the joint distribution of some variables of one clique, a dimension for each."""
+        k, clique = next((k, c) for k, c in enumerate(self.cliques) if set(variables) <= set(c.variables))
+        work = self.started(theta)
+        self.run(work, 0, self.step_belief[-1] + 1)
+        logs = work[self.belief[k] : self.belief[k] + self.n_cells[k]].reshape(self.sizes[k])
+        shares = np.exp(logs - logs.max())
+        others = tuple(axis for axis, v in enumerate(clique.variables) if v not in variables)
+        left = [v for v in clique.variables if v in variables]
+        found = shares.sum(axis=others).transpose([left.index(v) for v in variables])
+        return np.asarray(found / found.sum())
 
     def children(self, k: int) -> list[int]:
         """Return the cliques that hang on a clique."""

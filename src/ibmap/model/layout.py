@@ -1,4 +1,4 @@
-"""Where the parameters of a pairwise model are in one flat array: fields first, then a table per edge."""
+"""Where the parameters of a model are in one flat array: fields, tables of edges, tables of interactions."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,6 +19,13 @@ class Layout:
         The structure.
     levels : ndarray of int
         Number of levels of each variable.
+    interactions : sequence of tuples of int
+        Sets of three variables or more, ascending, that have a table together: cliques of the graph.
+
+    Attributes
+    ----------
+    scopes : list of tuples of int
+        The variables of every table: of the edges, then of the interactions.
 
     Examples
     --------
@@ -27,16 +34,19 @@ class Layout:
     (13, [0, 2, 4, 7], [7, 13])
     """
 
-    def __init__(self, graph: Graph, levels: Ints) -> None:
+    def __init__(self, graph: Graph, levels: Ints, interactions: Sequence[Sequence[int]] = ()) -> None:
         self.graph, self.levels = graph, np.array(levels, np.int64)
+        self.interactions = [tuple(scope) for scope in interactions]
+        self.scopes: list[tuple[int, ...]] = [*map(tuple, graph.pairs.tolist()), *self.interactions]
         self.field_start = np.concatenate([[0], np.cumsum(self.levels)])
         cells = self.levels[graph.pairs].prod(axis=1)
-        self.table_start = self.field_start[-1] + np.concatenate([[0], np.cumsum(cells)])
+        more = np.array([self.levels[list(scope)].prod() for scope in self.interactions], np.int64)
+        self.table_start = self.field_start[-1] + np.concatenate([[0], np.cumsum(np.append(cells, more))])
         self.size = int(self.table_start[-1])
 
-    def flat(self, fields: Sequence[Floats], factors: Sequence[Floats]) -> Floats:
+    def flat(self, fields: Sequence[Floats], tables: Sequence[Floats]) -> Floats:
         """Return all parameters in one array."""
-        return np.concatenate([np.empty(0), *fields, *(factor.ravel() for factor in factors)])
+        return np.concatenate([np.empty(0), *fields, *(table.ravel() for table in tables)])
 
     def fields(self, theta: Floats) -> list[Floats]:
         """Return the parameters of the variables, as views."""
@@ -45,8 +55,22 @@ class Layout:
     def factors(self, theta: Floats) -> list[Floats]:
         """Return the tables of the edges, as views; the variable that comes first goes down."""
         shapes = self.levels[self.graph.pairs].tolist()
-        parts = zip(_between(self.table_start), shapes, strict=True)
+        parts = zip(_between(self.table_start[: len(shapes) + 1]), shapes, strict=True)
         return [theta[a:b].reshape(shape) for (a, b), shape in parts]
+
+    def tables(self, theta: Floats) -> list[Floats]:
+        """Return the tables of the interactions, as views; a dimension for every variable."""
+        parts = zip(_between(self.table_start[self.graph.n_edges :]), self.interactions, strict=True)
+        return [theta[a:b].reshape(self.levels[list(scope)]) for (a, b), scope in parts]
+
+    @cached_property
+    def interactions_of(self) -> list[list[int]]:
+        """For every variable, the numbers of the interactions that it is in."""
+        found: list[list[int]] = [[] for _ in self.levels]
+        for k, scope in enumerate(self.interactions):
+            for v in scope:
+                found[v].append(k)
+        return found
 
     @cached_property
     def ends(self) -> Ints:
@@ -95,6 +119,15 @@ class Layout:
                 start + own * levels[None, :] + other * np.arange(self.levels[self.ends[k, 1]])[:, None]
             ]
             found += np.where(code[:, None] >= 0, table[code], 0.0)
+        if self.interactions_of[v]:
+            tables, around = self.tables(theta), self.graph.neighbours(v)
+            for k in self.interactions_of[v]:
+                scope = self.interactions[k]
+                others = [u for u in scope if u != v]
+                of_others = codes[np.searchsorted(around, others)].astype(np.int64)
+                table = np.moveaxis(tables[k], scope.index(v), -1)
+                known = np.asarray((of_others >= 0).all(axis=0))[:, None]
+                found += np.where(known, table[tuple(of_others)], 0.0)
         return found
 
 

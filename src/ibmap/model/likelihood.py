@@ -7,49 +7,60 @@ from typing import Any
 import numpy as np
 
 from ibmap._types import Floats, Ints
-from ibmap.model.coding import coded
+from ibmap.errors import RequestError
+from ibmap.model.conditioning import known_fields
 from ibmap.model.junction_tree import JunctionTree
 from ibmap.model.layout import Layout
 
 
 def log_weights(layout: Layout, theta: Floats, codes: Ints) -> Floats:
-    """Return the logarithm of the unnormalised probability of complete rows; codes are (variables, rows)."""
+    """Return the logarithm of the unnormalised probability of rows, of tables of which they know all."""
     total = np.zeros(codes.shape[1])
     for v, table in enumerate(layout.fields(theta)):
-        total += table[codes[v]]
+        total += np.where(codes[v] >= 0, table[codes[v]], 0.0)
     for (i, j), table in zip(layout.graph.pairs.tolist(), layout.factors(theta), strict=True):
-        total += table[codes[i], codes[j]]
+        total += np.where((codes[i] >= 0) & (codes[j] >= 0), table[codes[i], codes[j]], 0.0)
+    for scope, table in zip(layout.interactions, layout.tables(theta), strict=True):
+        some = codes[list(scope)]
+        total += np.where((some >= 0).all(axis=0), table[tuple(some)], 0.0)
     return total
 
 
 def log_likelihoods(tree: JunctionTree, theta: Floats, log_partition: float, codes: Ints) -> Floats:
     """Return the log probability of every row, of what it knows."""
+    check_possible(log_partition)
     whole = (codes >= 0).all(axis=0)
     found = np.empty(codes.shape[1])
     found[whole] = log_weights(tree.layout, theta, codes[:, whole])
-    starts = tree.layout.field_start.tolist()
     for row in np.flatnonzero(~whole).tolist():
-        known = theta.copy()
-        for v, code in enumerate(codes[:, row].tolist()):
-            if code >= 0:
-                field = known[starts[v] : starts[v + 1]]
-                kept = field[code]
-                field[:] = -np.inf
-                field[code] = kept
-        found[row] = tree.log_partition(known)
+        found[row] = tree.log_partition(known_fields(tree.layout, theta, codes[:, row]))
     return found - log_partition
 
 
+def check_possible(log_partition: float) -> None:
+    """Refuse a model in which all weights are zero."""
+    if log_partition == -np.inf:
+        raise RequestError(
+            "no configuration is possible in this model: replace zeros in its tables by small numbers"
+        )
+
+
 def log_conditionals(layout: Layout, theta: Floats, codes: Ints) -> Floats:
-    """Return log p(x | neighbours) for every variable and row; NaN where one of them is not known."""
+    """Return log p(x | neighbours) for every variable and row; NaN where one of them is not known.
+
+    Where the neighbours leave no level possible, it is -inf: the row has probability zero.
+    """
     found = np.full(codes.shape, np.nan)
     for v in range(len(codes)):
         around = codes[layout.graph.neighbours(v)]
         rows = np.flatnonzero((codes[v] >= 0) & (around >= 0).all(axis=0))
         logs = layout.log_odds(theta, v, around[:, rows])
-        top = logs.max(axis=1)
-        sums = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
-        found[v, rows] = logs[np.arange(len(rows)), codes[v, rows]] - sums
+        mine = logs[np.arange(len(rows)), codes[v, rows]]
+        found[v, rows] = -np.inf
+        some = mine > -np.inf
+        top = logs[some].max(axis=1)
+        sums = top + np.log(np.exp(logs[some] - top[:, None]).sum(axis=1))
+        found[v, rows[some]] = mine[some] - sums
     return found
 
 
@@ -85,7 +96,7 @@ class RowScores:
         known = np.where(np.isnan(self.conditionals), np.inf, self.conditionals)
         oddest, rows = known.argmin(axis=0), np.arange(self.n_rows)
         worst = known[oddest, rows]
-        some = np.isfinite(worst)
+        some = worst < np.inf
         of = [(v, r) if some[r] else None for r, v in enumerate(oddest.tolist())]
         scores = {} if self.log_likelihood is None else {"log_likelihood": self.log_likelihood.tolist()}
         return {
@@ -116,12 +127,7 @@ class RowScores:
 
 def row_scores(network: Any, data: Any, unseen: str = "error") -> RowScores:
     """Score every row of a table, see :class:`RowScores`."""
-    codes = coded(network, data, unseen)
-    exact = None
-    if network.tree is not None:
-        exact = log_likelihoods(network.tree, network.theta, network.log_partition, codes)
-    values = [
-        [labels[code] if code >= 0 else None for code in row]
-        for labels, row in zip(network.levels, codes.tolist(), strict=True)
-    ]
-    return RowScores(exact, log_conditionals(network.layout, network.theta, codes), network.names, values)
+    cells = network.cells(data, unseen)
+    exact = network.log_likelihoods(cells) if network.is_tractable else None
+    values = [network.labels(v, row) for v, row in enumerate(cells)]
+    return RowScores(exact, network.log_conditionals(cells), network.names, values)

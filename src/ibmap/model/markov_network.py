@@ -1,23 +1,31 @@
 """A Markov network: a graph with parameters, and what can be asked of it."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from ibmap._random import RandomState
+from ibmap import _checks
+from ibmap._checks import mapping, whole
+from ibmap._random import RandomState, generator
+from ibmap._text import in_short, listed
 from ibmap._types import Floats, Ints
-from ibmap.data import CategoricalData
-from ibmap.errors import DataError, RequestError
+from ibmap.data import Table
+from ibmap.data.table import tuples
+from ibmap.errors import RequestError
 from ibmap.graph import Graph
-from ibmap.model.coding import code_of, coded
-from ibmap.model.fitting import FittedBy, fitted
+from ibmap.model.cell_program import CellProgram, cell_program
+from ibmap.model.coding import code_of, standard_rows
+from ibmap.model.fitting import METHODS, FittedBy, engine_for, fitted, missing_values_in
+from ibmap.model.interactions import require_cliques
 from ibmap.model.junction_tree import JunctionTree, tree_of
 from ibmap.model.layout import Layout
-from ibmap.model.likelihood import log_conditionals, log_likelihoods
+from ibmap.model.likelihood import check_possible, log_conditionals, log_likelihoods
 from ibmap.model.missing_cells import missing_cells
+from ibmap.model.missing_draws import SWEEPS as DRAW_SWEEPS
+from ibmap.model.missing_draws import fill_missing
 from ibmap.model.query import Answer, marginal
 from ibmap.model.sampling import exact_rows, gibbs_rows
 from ibmap.synthetic.gibbs import SWEEPS
@@ -25,9 +33,10 @@ from ibmap.synthetic.gibbs import SWEEPS
 
 @dataclass(frozen=True, eq=False)
 class MarkovNetwork:
-    """A graph with a log table for every variable and every edge.
+    """A graph with a log table for every variable, every edge, and every interaction.
 
-    log p(x) = Σ_i field_i(x_i) + Σ_ij factor_ij(x_i, x_j) - log Z. Make one with :meth:`fit`.
+    log p(x) = Σ_i field_i(x_i) + Σ_ij factor_ij(x_i, x_j) + Σ_C table_C(x_C) - log Z, where C are cliques of
+    three variables or more. Make one with :meth:`fit`.
 
     Parameters
     ----------
@@ -45,6 +54,10 @@ class MarkovNetwork:
         How the parameters were found, and from what.
     missing_values : mapping of str to tuple
         Values that stood for missing ones in the table, and do so in others.
+    interactions : sequence of tuples of str
+        Sets of three variables or more that have a table together, in the order of the variables.
+    tables : sequence of arrays
+        One log table per interaction, a dimension for every variable.
 
     Examples
     --------
@@ -66,27 +79,56 @@ class MarkovNetwork:
     bin_edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     fitted_by: FittedBy | None = None
     missing_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    interactions: tuple[tuple[str, ...], ...] = ()
+    tables: tuple[Floats, ...] = ()
 
     def __post_init__(self) -> None:
-        labels = tuple(map(tuple, self.levels))
-        fields, factors = (tuple(_frozen(table) for table in part) for part in (self.fields, self.factors))
-        sizes = [len(one) for one in labels]
-        of_edges: list[Any] = [(sizes[i], sizes[j]) for i, j in self._pairs(len(sizes))]
-        of_variables: list[Any] = [(size,) for size in sizes]
-        for what, tables, shapes in (("fields", fields, of_variables), ("factors", factors, of_edges)):
-            if [table.shape for table in tables] != shapes:
-                raise RequestError(f"{what} do not fit the graph and the levels: this needs {shapes[:5]}")
+        if not isinstance(self.graph, Graph):
+            raise RequestError(f"a model needs a Graph, not {in_short(self.graph)}")
+        labels = tuples(self.levels, "levels")
+        parts = {what: _tables(getattr(self, what), what) for what in ("fields", "factors", "tables")}
+        for name in ("bin_edges", "missing_values"):
+            object.__setattr__(self, name, mapping(getattr(self, name), name))
+        own, sizes = self._shapes([len(one) for one in labels])
+        shapes: dict[str, list[Any]] = {
+            "fields": [(size,) for size in own],
+            "factors": [(sizes[i], sizes[j]) for i, j in self._pairs(len(sizes))],
+            "tables": [tuple(sizes[v] for v in scope) for scope in self._scopes()],
+        }
+        for what, tables in parts.items():
+            if [table.shape for table in tables] != shapes[what]:
+                raise RequestError(
+                    f"{what} do not fit the graph and the levels: this needs {shapes[what][:5]}"
+                )
             for table in tables:
                 if np.isnan(table).any() or (table == np.inf).any() or not (table > -np.inf).any():
                     raise RequestError(
                         f"{what} must be logarithms: finite, or -inf where a cell is impossible"
                     )
+            object.__setattr__(self, what, tables)
         object.__setattr__(self, "levels", labels)
-        object.__setattr__(self, "fields", fields)
-        object.__setattr__(self, "factors", factors)
+        object.__setattr__(self, "interactions", tuple(map(tuple, self.interactions)))
+
+    def _scopes(self) -> list[tuple[int, ...]]:
+        """Return the interactions as indices, if they are cliques, each once."""
+        graph = self.graph
+        scopes = [tuple(map(graph.index, names)) for names in self.interactions]
+        for scope in scopes:
+            if len(scope) < 3 or list(scope) != sorted(set(scope)):
+                raise RequestError("an interaction has three variables or more, in the order of the graph")
+        require_cliques(scopes, graph)
+        if len(set(scopes)) < len(scopes):
+            raise RequestError("an interaction is there twice")
+        return scopes
+
+    def _shapes(self, sizes: list[int]) -> tuple[list[int], list[int]]:
+        """Return the length of every field, and of a table along every variable."""
+        if not all(sizes):
+            raise RequestError(f"levels must be given for each of {self.graph.n_variables} variables")
+        return sizes, sizes
 
     def _pairs(self, n: int) -> list[list[int]]:
-        if n != self.graph.n_variables or any(not labels for labels in self.levels):
+        if n != self.graph.n_variables:
             raise RequestError(f"levels must be given for each of {self.graph.n_variables} variables")
         return self.graph.pairs.tolist()  # type: ignore[no-any-return]
 
@@ -97,6 +139,7 @@ class MarkovNetwork:
         data: Any,
         *,
         method: str = "auto",
+        interactions: Iterable[Iterable[str]] | None = None,
         effect_variance: float = 4.0,
         pseudo_rows: float = 1.0,
         max_iter: int = 1000,
@@ -107,13 +150,17 @@ class MarkovNetwork:
         ----------
         graph : Graph, Learned or estimator
             The structure; its variables are those of the table, in any order.
-        data : table, CategoricalData or Engine
+        data : table, Table or Engine
             The table, anything that :func:`ibmap.load` reads (missing values may stay), or an engine that
             holds it.
-        method : {"auto", "maximum-likelihood", "pseudo-likelihood"}
+        method : {"auto", "maximum-likelihood", "pseudo-likelihood", "conditional-tables"}
             Exact maximum likelihood by iterative proportional fitting, which needs complete rows and a graph
-            of small treewidth; regularised pseudo-likelihood, which serves every table and graph; or the
-            first where that is cheap, the second elsewhere.
+            of small treewidth; regularised pseudo-likelihood, which serves every table and graph; the tables
+            of each variable given its parents, where a directed graph was learned; or ("auto") the last
+            where there is one, else the first where that is cheap, the second elsewhere.
+        interactions : sequence of sets of str, or None
+            Cliques of three variables or more that have a table together; None lets the evidence choose
+            them, ``()`` leaves pairs alone.
         effect_variance : float
             Of the pseudo-likelihood: prior variance of a log odds ratio.
         pseudo_rows : float
@@ -128,18 +175,40 @@ class MarkovNetwork:
         >>> MarkovNetwork.fit(Graph("abc", [("a", "b")]), data, method="pseudo-likelihood")
         MarkovNetwork(3 variables, 1 edge, fitted by pseudo-likelihood)
         """
-        engine, layout, theta, how = fitted(graph, data, method, effect_variance, pseudo_rows, max_iter)
+        _checks.word(method, "method", METHODS)
+        effect_variance = _checks.positive(effect_variance, "effect_variance")
+        max_iter = whole(max_iter, "max_iter", 1)
+        if not _checks.is_number(pseudo_rows) or not 0 <= pseudo_rows < np.inf:
+            raise RequestError(f"pseudo_rows must be 0 or a positive number, not {in_short(pseudo_rows)}")
+        engine = engine_for(data)
+        about = method, interactions, effect_variance, pseudo_rows, max_iter
+        if engine.schema.is_continuous:
+            from ibmap.model.mixed_network import mixed_network
+
+            return mixed_network(graph, engine, *about)  # type: ignore[return-value]
+        layout, theta, how = fitted(graph, data, engine, *about)
         tables = tuple(layout.fields(theta)), tuple(layout.factors(theta))
         schema = engine.schema
-        said = schema.reading.get("missing_values") or {}
-        by_name = said if isinstance(said, Mapping) else dict.fromkeys(schema.names, said)
         more: dict[str, Any] = {"bin_edges": dict(schema.bin_edges), "fitted_by": how}
-        more["missing_values"] = {name: tuple(values) for name, values in by_name.items()}
+        more["missing_values"] = missing_values_in(schema)
+        more["interactions"] = tuple(tuple(schema.names[v] for v in scope) for scope in layout.interactions)
+        more["tables"] = tuple(layout.tables(theta))
         return cls(layout.graph, schema.levels, *tables, **more)
 
     def __repr__(self) -> str:
         how = "" if self.fitted_by is None else f", fitted by {self.fitted_by.method}"
-        return f"MarkovNetwork({repr(self.graph)[6:-1]}{how})"
+        return f"{type(self).__name__}({repr(self.graph)[6:-1]}{how})"
+
+    @cached_property
+    def terms_in_words(self) -> str:
+        """Which interactions the model has; "" if its graph has no three variables that could interact."""
+        if len(self.interactions) > 3:
+            return f"with {len(self.interactions):,} interactions"
+        if self.interactions:
+            return f"with interactions of {'; '.join(map(listed, self.interactions))}"
+        around = self.graph.neighbours
+        triangles = (np.intersect1d(around(i), around(j)).size for i, j in self.graph.pairs.tolist())
+        return "without interactions" if any(triangles) else ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -149,12 +218,20 @@ class MarkovNetwork:
     @cached_property
     def layout(self) -> Layout:
         """Where the parameters are in ``theta``."""
-        return Layout(self.graph, np.array([len(labels) for labels in self.levels], np.int64))
+        levels = np.array([len(labels) for labels in self.levels], np.int64)
+        return Layout(self.graph, levels, self._scopes())
 
     @cached_property
     def theta(self) -> Floats:
         """All parameters in one read-only array."""
-        return _frozen(self.layout.flat(self.fields, self.factors))
+        return _frozen(self.layout.flat(self.fields, (*self.factors, *self.tables)))
+
+    @cached_property
+    def cell_program(self) -> CellProgram:
+        """The model as the sampler of single cells takes it."""
+        scopes = [*map(tuple, self.graph.pairs.tolist()), *self._scopes()]
+        sizes = [len(labels) for labels in self.levels]
+        return cell_program(sizes, self.fields, scopes, (*self.factors, *self.tables))
 
     @cached_property
     def tree(self) -> JunctionTree | None:
@@ -193,14 +270,14 @@ class MarkovNetwork:
         random_state : int, numpy.random.Generator or None
             Of the sampler.
         """
-        i, evidence = self.graph.index(x), self._evidence(given or {})
+        i, evidence = self.graph.index(x), self._evidence({} if given is None else mapping(given, "given"))
         if i in evidence:
             raise RequestError(f"variable {x!r} is both asked about and given")
         shares, errors = marginal(self.tree, self.layout, self.theta, i, evidence, random_state)
         known = {self.names[v]: self.levels[v][code] for v, code in evidence.items()}
         found = dict(zip(self.levels[i], shares.tolist(), strict=True))
         bars = None if errors is None else dict(zip(self.levels[i], errors.tolist(), strict=True))
-        return Answer(x, known, found, bars)
+        return Answer(x, known, found, bars, self.terms_in_words)
 
     def _evidence(self, given: Mapping[str, Hashable]) -> dict[int, int]:
         places = {name: self.graph.index(name) for name in given}
@@ -208,13 +285,13 @@ class MarkovNetwork:
 
     def marginals(self) -> dict[str, dict[Hashable, float]]:
         """Return the distribution of every variable; the network must be tractable."""
-        found = self._tree("the set of all marginals").marginals(self.theta)
+        tree = self._tree("the set of all marginals")
+        check_possible(self.log_partition)
+        found = tree.marginals(self.theta)
         parts = zip(self.names, self.levels, found, strict=True)
         return {name: dict(zip(labels, p.tolist(), strict=True)) for name, labels, p in parts}
 
-    def sample(
-        self, n_rows: int, *, sweeps: int = SWEEPS, random_state: RandomState = None
-    ) -> CategoricalData:
+    def sample(self, n_rows: int, *, sweeps: int = SWEEPS, random_state: RandomState = None) -> Table:
         """Draw rows: exact and independent where the network is tractable, elsewhere by Gibbs sampling.
 
         Parameters
@@ -226,21 +303,20 @@ class MarkovNetwork:
         random_state : int, numpy.random.Generator or None
             Seed or source of randomness.
         """
-        if n_rows < 1:
-            raise RequestError(f"n_rows must be at least 1: got {n_rows}")
+        return self.table_of(self.sample_cells(n_rows, sweeps, random_state))
+
+    def sample_cells(self, n_rows: int, sweeps: int = SWEEPS, random_state: RandomState = None) -> Floats:
+        """Draw the cells of rows (variables, rows), as :meth:`sample` does."""
+        n_rows, sweeps = whole(n_rows, "n_rows", 1), whole(sweeps, "sweeps", 1)
         if self.tree is not None:
-            if self.log_partition == -np.inf:
-                raise RequestError("no configuration is possible in this model")
+            check_possible(self.log_partition)
             rows: Any = exact_rows(self.tree, self.theta, n_rows, random_state)
         else:
             rows = gibbs_rows(self.layout, self.theta, n_rows, sweeps, random_state)
-        return self._table(rows.T.astype(np.int64))
+        return np.asarray(rows.T.astype(np.float64))
 
-    def _table(self, codes: Ints) -> CategoricalData:
-        return CategoricalData(codes, self.names, self.levels, self.bin_edges)
-
-    def log_likelihood(self, data: Any, *, unseen: str = "error") -> Floats:
-        """Return the log probability of every row; of a row with missing values, that of what is known.
+    def cells(self, data: Any, unseen: str = "error") -> Floats:
+        """Return codes of levels and standard scores of numbers (variables, rows) of a table; NaN is missing.
 
         Parameters
         ----------
@@ -249,16 +325,48 @@ class MarkovNetwork:
         unseen : {"error", "missing"}
             Refuse levels that the model does not know, or take them for missing values.
         """
+        return standard_rows(self, data, unseen)
+
+    def labels(self, v: int, cells: Floats) -> list[Any]:
+        """Return the values that some cells of a variable stand for; None where there is none."""
+        labels = self.levels[v]
+        return [None if code != code else labels[int(code)] for code in cells.tolist()]
+
+    def table_of(self, cells: Floats) -> Table:
+        """Return a table from cells, as :meth:`cells` makes them."""
+        codes = as_codes(cells)
+        return Table(codes, self.names, self.levels, self.bin_edges)
+
+    def log_likelihood(self, data: Any, *, unseen: str = "error") -> Floats:
+        """Return the log probability of every row; of a row with missing values, that of what is known.
+
+        Numbers count by the density of their standard scores.
+
+        Parameters
+        ----------
+        data : table
+            Anything that :func:`ibmap.load` reads, with the columns and levels of the model.
+        unseen : {"error", "missing"}
+            Refuse levels that the model does not know, or take them for missing values.
+        """
+        self._tree("the likelihood")
+        return self.log_likelihoods(self.cells(data, unseen))
+
+    def log_likelihoods(self, cells: Floats) -> Floats:
+        """Return the log probability of every row of cells."""
         tree = self._tree("the likelihood")
-        return log_likelihoods(tree, self.theta, self.log_partition, coded(self, data, unseen))
+        return log_likelihoods(tree, self.theta, self.log_partition, as_codes(cells))
 
     def log_pseudo_likelihood(self, data: Any, *, unseen: str = "error") -> Floats:
         """Return Σ_x log p(x | neighbours) of every row, over the values whose neighbours are known, too."""
-        logs = log_conditionals(self.layout, self.theta, coded(self, data, unseen))
-        return np.asarray(np.nansum(logs, axis=0))
+        return np.asarray(np.nansum(self.log_conditionals(self.cells(data, unseen)), axis=0))
 
-    def impute(self, data: Any, *, unseen: str = "missing", random_state: RandomState = 0) -> CategoricalData:
-        """Fill every missing value with its most probable level, given what its row knows.
+    def log_conditionals(self, cells: Floats) -> Floats:
+        """Return log p(x | neighbours) of cells; NaN where one of them is not known."""
+        return log_conditionals(self.layout, self.theta, as_codes(cells))
+
+    def impute(self, data: Any, *, unseen: str = "missing", random_state: RandomState = 0) -> Table:
+        """Fill every missing value with its most probable level, or its median, given what its row knows.
 
         Parameters
         ----------
@@ -269,31 +377,78 @@ class MarkovNetwork:
         random_state : int, numpy.random.Generator or None
             Of the Gibbs sampler, which serves rows of which too much is missing.
         """
-        codes = coded(self, data, unseen)
-        filled = codes.copy()
-        for v, rows, shares in missing_cells(self.layout, self.theta, codes, random_state):
-            if np.isnan(shares).any():
-                raise DataError(
-                    f"row {rows[np.isnan(shares).any(axis=1)][0]} has probability zero in the model"
-                )
+        return self.table_of(self.filled(self.cells(data, unseen), random_state))
+
+    def impute_draws(
+        self,
+        data: Any,
+        n_draws: int,
+        *,
+        unseen: str = "missing",
+        sweeps: int = DRAW_SWEEPS,
+        random_state: RandomState = None,
+    ) -> list[Table]:
+        """Return tables in which missing values are draws, given what their rows know: multiple imputation.
+
+        What is estimated from each table differs by how much the missing values matter. Parameters are those
+        of the model, the same in all draws.
+
+        Parameters
+        ----------
+        data : table
+            Anything that :func:`ibmap.load` reads, with the columns and levels of the model.
+        n_draws : int
+            Number of tables.
+        unseen : {"error", "missing"}
+            Refuse levels that the model does not know, or fill them, too.
+        sweeps : int
+            Of the Gibbs sampler: updates of every missing value.
+        random_state : int, numpy.random.Generator or None
+            Seed or source of randomness.
+        """
+        cells, rng = self.cells(data, unseen), generator(random_state)
+        return [self.table_of(self.drawn(cells, sweeps, rng)) for _ in range(whole(n_draws, "n_draws", 1))]
+
+    def filled(self, cells: Floats, random_state: RandomState = 0) -> Floats:
+        """Return cells of which those that were missing are the likeliest, given the rest of their row."""
+        filled = cells.copy()
+        for v, rows, shares in missing_cells(self.layout, self.theta, as_codes(cells), random_state):
             filled[v, rows] = shares.argmax(axis=1)
-        return self._table(filled)
+        return filled
+
+    def drawn(self, cells: Floats, sweeps: int = DRAW_SWEEPS, random_state: RandomState = None) -> Floats:
+        """Return cells of which those that were missing are drawn, given the rest of their row."""
+        sweeps = whole(sweeps, "sweeps", 1)
+        return fill_missing(self.cell_program, cells, sweeps=sweeps, random_state=random_state)
 
     def predict(self, x: str, data: Any, *, unseen: str = "missing") -> list[Hashable]:
-        """Return the most probable level of a variable in every row, given all else that the row knows."""
-        i = self.graph.index(x)
-        shares = self.predict_probabilities(x, data, unseen=unseen)
-        return [self.levels[i][code] for code in shares.argmax(axis=1).tolist()]
+        """Return the most probable level, or the median, of a variable in every row, given all else."""
+        i, cells = self.graph.index(x), self.cells(data, unseen)
+        cells[i] = np.nan
+        return self.labels(i, self.filled(cells)[i])
 
     def predict_probabilities(self, x: str, data: Any, *, unseen: str = "missing") -> Floats:
         """Return the distribution (rows, levels) of a variable in every row, given all else that it knows."""
-        i, codes = self.graph.index(x), coded(self, data, unseen)
+        i, codes = self.graph.index(x), as_codes(self.cells(data, unseen))
         codes[i] = -1
         shares = np.empty((codes.shape[1], len(self.levels[i])))
         for v, rows, found in missing_cells(self.layout, self.theta, codes, 0):
             if v == i:
                 shares[rows] = found
         return shares
+
+
+def as_codes(cells: Floats) -> Ints:
+    """Return the codes of levels that cells stand for; -1 is missing."""
+    return np.where(np.isnan(cells), -1, cells).astype(np.int64)
+
+
+def _tables(tables: Any, name: str) -> tuple[Floats, ...]:
+    """Return log tables, if they are arrays of numbers."""
+    try:
+        return tuple(_frozen(table) for table in tables)
+    except (TypeError, ValueError):
+        raise RequestError(f"{name} must be a list of arrays of numbers, not {in_short(tables)}") from None
 
 
 def _frozen(table: Any) -> Floats:

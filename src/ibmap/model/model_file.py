@@ -17,8 +17,10 @@ from ibmap.graph import Graph
 from ibmap.model import uai
 from ibmap.model.fitting import FittedBy
 from ibmap.model.markov_network import MarkovNetwork
+from ibmap.model.mixed_network import MixedNetwork
+from ibmap.model.scales import Scale
 
-FORMAT, VERSION, NAME = "ibmap-model", 1, "model.json"
+FORMAT, VERSION, NAME = "ibmap-model", 3, "model.json"  # version 1 has no interactions, 2 no numbers
 #: what comes of a damaged file
 DAMAGES = (IbmapError, LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
@@ -37,7 +39,14 @@ def model_text(network: MarkovNetwork) -> str:
     }
     if network.missing_values:
         content["missing_values"] = {name: list(values) for name, values in network.missing_values.items()}
-    about = {"format": FORMAT, "version": VERSION, "digest": _digest(content)}
+    if network.interactions:
+        content["interactions"] = [list(names) for names in network.interactions]
+        content["tables"] = [_numbers(table.ravel()) for table in network.tables]
+    if isinstance(network, MixedNetwork):
+        content["scales"] = {name: scale.to_dict() for name, scale in network.scales.items()}
+        content["ordinal"], content["straight"] = list(network.ordinal), [list(e) for e in network.straight]
+    version = 3 if isinstance(network, MixedNetwork) else 2 if network.interactions else 1
+    about = {"format": FORMAT, "version": version, "digest": _digest(content)}
     return json.dumps({**about, **content}, ensure_ascii=False) + "\n"
 
 
@@ -60,10 +69,19 @@ def model_of(text: str) -> MarkovNetwork:
             raise DataError("its numbers are not those that were written")
         names = [str(name) for name in content["variables"]]
         edges = {name: tuple(map(float, edges)) for name, edges in content["bin_edges"].items()}
-        by = content["fitted_by"]
-        return MarkovNetwork(
+        by, levels = content["fitted_by"], [tuple(labels) for labels in content["levels"]]
+        interactions = tuple(tuple(map(str, some)) for some in content.get("interactions", []))
+        shapes = [[len(levels[names.index(name)]) for name in some] for some in interactions]
+        tables = zip(content.get("tables", []), shapes, strict=True)
+        kind: type[MarkovNetwork] = MarkovNetwork
+        more: dict[str, Any] = {}
+        if found["version"] >= 3:
+            scales = {name: Scale.from_dict(scale) for name, scale in content["scales"].items()}
+            kind, more = MixedNetwork, {"scales": scales}
+            more |= {"ordinal": content["ordinal"], "straight": content["straight"]}
+        return kind(
             Graph(names, [(x, y) for x, y in content["edges"]]),
-            tuple(tuple(labels) for labels in content["levels"]),
+            tuple(levels),
             tuple(np.array(field, float) for field in content["fields"]),
             tuple(np.array(table, float) for table in content["factors"]),
             bin_edges=edges,
@@ -71,6 +89,9 @@ def model_of(text: str) -> MarkovNetwork:
             missing_values={
                 name: tuple(values) for name, values in content.get("missing_values", {}).items()
             },
+            interactions=interactions,
+            tables=tuple(np.array(numbers, float).reshape(shape) for numbers, shape in tables),
+            **more,
         )
     except DAMAGES as error:
         raise DataError(f"it is damaged: {error}") from None

@@ -1,17 +1,18 @@
-"""Maximum likelihood by iterative proportional fitting: the model gets the observed table of every edge.
+"""Maximum likelihood by iterative proportional fitting: the model gets the observed tables of its scopes.
 
 A walk through the junction tree keeps the messages into the clique where it is up to date, so that every
 table is fitted to the right marginal and no step begins from scratch (Jiroušek and Přeučil 1995).
 """
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 
 from ibmap._types import Floats
 from ibmap.engines import Engine
 from ibmap.errors import DataWarning, RequestError
-from ibmap.model.blanket_counts import level_counts, pair_counts
+from ibmap.model.blanket_counts import level_counts, table_counts
 from ibmap.model.junction_tree import JunctionTree
 from ibmap.model.layout import Layout
 
@@ -37,7 +38,7 @@ def fit_likelihood(
         Walks through the tree, at most.
     """
     layout, n_rows = tree.layout, engine.schema.n_rows
-    counts = pair_counts(engine, layout.graph)
+    counts = table_counts(engine, layout.scopes)
     singles = level_counts(engine)
     if any(table.sum() != n_rows for table in [*counts, *singles]):
         raise RequestError(
@@ -49,7 +50,7 @@ def fit_likelihood(
         theta = np.zeros(layout.size)
         for field, seen in zip(layout.fields(theta), singles, strict=True):
             field[:] = np.log((seen + pseudo_rows / len(seen)) / (n_rows + pseudo_rows))
-    walk = _Walk(tree, theta, targets)
+    walk = _Walk(tree, theta, targets, _largest(layout))
     for _ in range(max_iter if len(counts) else 0):
         off = walk.once()
         if off < max(CLOSE, CLOSE_ROWS / n_rows):
@@ -68,8 +69,9 @@ def fit_likelihood(
 class _Walk:
     """A walk through all cliques, in which every table is fitted once."""
 
-    def __init__(self, tree: JunctionTree, theta: Floats, targets: list[Floats]) -> None:
+    def __init__(self, tree: JunctionTree, theta: Floats, targets: list[Floats], fitted: set[int]) -> None:
         self._tree, self._targets = tree, targets
+        self._fitted = [[e for e in of_clique if e in fitted] for of_clique in tree.factors]
         self.work = tree.collect(theta)
         self._roots = [k for k, clique in enumerate(tree.cliques) if clique.parent < 0]
 
@@ -85,7 +87,7 @@ class _Walk:
             if tree.cliques[k].parent >= 0:
                 self._run(tree.step_down[k])
             self._run(tree.step_belief[k])
-            off = max([off, *(self._fit(k, e) for e in tree.factors[k])])
+            off = max([off, *(self._fit(k, e) for e in self._fitted[k])])
             pending.append((k, "leave"))
             pending += [(child, "enter") for child in tree.children(k)]
         return off
@@ -94,26 +96,45 @@ class _Walk:
         self._tree.run(self.work, step, step + 1)
 
     def _fit(self, k: int, e: int) -> float:
-        """Give the clique, and the parameters, the observed table of an edge."""
+        """Give the clique, and the parameters, the observed table of a scope."""
         tree, work = self._tree, self.work
-        self._run(tree.step_pair[e])
+        self._run(tree.step_table[e])
         target = self._targets[e].ravel()
-        found = work[tree.pair_marginal[e] :][: target.size]
+        found = work[tree.table_marginal[e] :][: target.size]
         total = np.logaddexp.reduce(found)
         possible = np.isfinite(found) & np.isfinite(target)
         change = np.where(possible, target, 0.0) - np.where(possible, found - total, 0.0)
         change[~np.isfinite(target)] = -np.inf
         shape = [1] * len(tree.sizes[k])
-        variables, (i, j) = tree.cliques[k].variables, tree.layout.graph.pairs[e].tolist()
-        for v in (i, j):
-            shape[variables.index(v)] = int(tree.layout.levels[v])
-        spread = change.reshape(tree.layout.levels[[i, j]])
-        spread = (spread if variables.index(i) < variables.index(j) else spread.T).reshape(shape)
+        variables, scope = tree.cliques[k].variables, tree.layout.scopes[e]
+        places = [variables.index(v) for v in scope]
+        for v, place in zip(scope, places, strict=True):
+            shape[place] = int(tree.layout.levels[v])
+        spread = change.reshape(self._targets[e].shape).transpose(np.argsort(places)).reshape(shape)
         for start in (tree.belief[k], tree.potential[k]):
             view = work[start : start + tree.n_cells[k]].reshape(tree.sizes[k])
             view += spread
         work[tree.layout.table_start[e] :][: target.size] += change
         return float(np.abs(np.exp(found - total) - np.exp(target)).max())
+
+
+def _largest(layout: Layout) -> set[int]:
+    """Return the scopes that are in no other: with their tables the model has those of the others."""
+    sets = [set(scope) for scope in layout.interactions]
+    n_edges = layout.graph.n_edges
+    inside = [any(mine <= other for other in sets) for mine in map(set, layout.scopes[:n_edges])]
+    wide = [any(mine < other for other in sets) for mine in sets]
+    return {e for e, is_inside in enumerate([*inside, *wide]) if not is_inside}
+
+
+def _hand_down(scope: tuple[int, ...], table: Floats, edges: dict[tuple[int, ...], Floats]) -> None:
+    """Leave in the table of an interaction what no sum of tables of pairs can say; the rest is theirs."""
+    axes = range(len(scope))
+    for a, b in combinations(axes, 2):
+        others = tuple(axis for axis in axes if axis not in (a, b))
+        pair = table.mean(axis=others)
+        edges[scope[a], scope[b]] += pair
+        table -= np.expand_dims(pair, others)
 
 
 def centered(layout: Layout, theta: Floats) -> Floats:
@@ -130,6 +151,10 @@ def centered(layout: Layout, theta: Floats) -> Floats:
     """
     theta = theta.copy()
     fields, tables = layout.fields(theta), layout.factors(theta)
+    edges = dict(zip(layout.scopes, tables, strict=False))
+    for scope, table in zip(layout.interactions, layout.tables(theta), strict=True):
+        if np.isfinite(table).all():
+            _hand_down(scope, table, edges)
     for (i, j), table in zip(layout.graph.pairs.tolist(), tables, strict=True):
         if not np.isfinite(table).all():
             continue

@@ -8,9 +8,10 @@ import numpy as np
 from ibmap._random import RandomState
 from ibmap._types import Floats, Ints
 from ibmap.errors import RequestError
-from ibmap.model.conditioning import Part, part_around
+from ibmap.model.conditioning import Part, known_fields, part_around
 from ibmap.model.junction_tree import JunctionTree, normalised, tree_of
 from ibmap.model.layout import Layout
+from ibmap.model.likelihood import log_weights
 
 SAMPLES = 4096  #: rows of the Gibbs sampler behind an answer
 
@@ -29,12 +30,15 @@ class Answer(Mapping[Hashable, float]):
         The probability of each level.
     errors : mapping or None
         Standard errors, if the answer comes from samples; None if it is exact.
+    model : str
+        Of which model: with which interactions.
     """
 
     variable: str
     given: Mapping[str, Hashable]
     probabilities: Mapping[Hashable, float]
     errors: Mapping[Hashable, float] | None = field(default=None)
+    model: str = ""
 
     @property
     def method(self) -> str:
@@ -60,18 +64,28 @@ class Answer(Mapping[Hashable, float]):
 
     @property
     def _how(self) -> str:
-        return "exact" if self.errors is None else f"by Gibbs sampling of {SAMPLES:,} rows"
+        how = "exact" if self.errors is None else f"by Gibbs sampling of {SAMPLES:,} rows"
+        return f"{how} for a model {self.model}" if self.model else how
 
 
-def exact_marginal(tree: JunctionTree, theta: Floats, x: int, evidence: Mapping[int, int]) -> Floats:
-    """Return the distribution of x where some variables are known."""
-    layout, known = tree.layout, theta.copy()
-    for v, level in evidence.items():
-        field = known[layout.field_start[v] : layout.field_start[v + 1]]
-        kept = field[level]
-        field[:] = -np.inf
-        field[level] = kept
-    return tree.marginals(known)[x]
+def is_possible(tree: JunctionTree | None, layout: Layout, theta: Floats, codes: Ints) -> bool:
+    """Whether a row (variables, 1) that is known in part has a probability above zero.
+
+    Of a model that is too large for exact inference, what is not known must be small enough for it.
+    """
+    if np.isfinite(theta).all():
+        return True
+    if tree is not None:
+        return tree.log_partition(known_fields(layout, theta, codes[:, 0])) > -np.inf
+    part = Part(layout, theta, np.flatnonzero(codes[:, 0] < 0))
+    rest = tree_of(part.layout)
+    if rest is None:
+        raise RequestError(
+            "the model has impossible configurations, and is too large to tell whether what is given is one "
+            "of them: replace zeros in its tables by small numbers"
+        )
+    among_known = log_weights(layout, theta, codes)[0]
+    return bool(among_known + rest.log_partition(part.parameters(codes)[0]) > -np.inf)
 
 
 def marginal(
@@ -83,12 +97,14 @@ def marginal(
     random_state: RandomState = None,
 ) -> tuple[Floats, Floats | None]:
     """Return the distribution of x and its standard errors, None if it is exact."""
-    if tree is not None:
-        return _possible(exact_marginal(tree, theta, x, evidence)), None
     given = np.zeros(len(layout.levels), bool)
     codes = np.full((len(layout.levels), 1), -1)
     for v, level in evidence.items():
         given[v], codes[v] = True, level
+    if not is_possible(tree, layout, theta, codes):
+        raise RequestError("what is given has probability zero in this model: no answer follows from it")
+    if tree is not None:
+        return tree.marginals(known_fields(layout, theta, codes[:, 0]))[x], None
     part = part_around(layout, theta, x, given)
     inner = int(np.flatnonzero(part.variables == x)[0])
     return of_part(part, part.parameters(codes)[0], inner, random_state)
@@ -100,7 +116,7 @@ def of_part(
     """Return the distribution of a variable of a part, and its standard errors."""
     tree = tree_of(part.layout)
     if tree is not None:
-        return _possible(tree.marginals(theta)[x]), None
+        return tree.marginals(theta)[x], None
     from ibmap.model.sampling import gibbs_rows
 
     rows = gibbs_rows(part.layout, theta, SAMPLES, random_state=random_state)
@@ -113,9 +129,3 @@ def conditional(layout: Layout, theta: Floats, v: int, codes: Ints) -> Floats:
     logs = layout.log_odds(theta, v, codes[layout.graph.neighbours(v)])
     starts = np.arange(0, logs.size, logs.shape[1])
     return normalised(logs.ravel(), starts).reshape(logs.shape) if logs.size else logs
-
-
-def _possible(shares: Floats) -> Floats:
-    if np.isnan(shares).any():
-        raise RequestError("what is given has probability zero in this model: no answer follows from it")
-    return shares

@@ -5,8 +5,10 @@ import numpy as np
 from ibmap._random import RandomState, generator
 from ibmap._types import Floats, Ints
 from ibmap.errors import RequestError
+from ibmap.model.cell_program import cell_program
 from ibmap.model.junction_tree import JunctionTree
 from ibmap.model.layout import Layout
+from ibmap.model.missing_draws import fill_missing
 from ibmap.synthetic.factors import MOST_LEVELS, FactorModel
 from ibmap.synthetic.gibbs import SWEEPS
 from ibmap.synthetic.gibbs import sample as gibbs_sample
@@ -23,6 +25,15 @@ def gibbs_rows(
         )
     if layout.levels.max(initial=1) > MOST_LEVELS:
         raise RequestError(f"the Gibbs sampler serves variables of at most {MOST_LEVELS} levels")
+    if layout.interactions:
+        program = cell_program(
+            layout.levels.tolist(),
+            layout.fields(theta),
+            layout.scopes,
+            layout.factors(theta) + layout.tables(theta),
+        )
+        nothing = np.full((len(layout.levels), n_rows), np.nan)
+        return fill_missing(program, nothing, sweeps=sweeps, random_state=random_state).T.astype(np.uint8)
     model = FactorModel(layout.graph, tuple(layout.fields(theta)), tuple(layout.factors(theta)))
     return gibbs_sample(model, n_rows, sweeps=sweeps, random_state=random_state)
 

@@ -1,7 +1,7 @@
 """From a graph to a tree of cliques: variables are eliminated, those that add fewest edges first."""
 
 from dataclasses import dataclass
-from math import inf, log
+from math import inf, log2
 
 from ibmap._types import Ints
 from ibmap.errors import RequestError
@@ -71,15 +71,15 @@ def _eliminated(pairs: Ints, levels: Ints, max_cells: float) -> tuple[list[int],
     for i, j in pairs.tolist():
         around[i].add(j)
         around[j].add(i)
-    logs = [log(r) for r in levels.tolist()]
+    logs = [log2(r) for r in levels.tolist()]
     cost = {v: _cost(v, around, logs) for v in around}
     order: list[int] = []
     joined: dict[int, set[int]] = {}
-    cells, log_limit = 0.0, log(max_cells) if max_cells < inf else inf
+    cells, log_limit = 0.0, log2(max_cells) if max_cells < inf else inf
     while around:
         v = min(cost, key=lambda u: (*cost[u], u))
         size = logs[v] + sum(logs[u] for u in around[v])
-        cells += inf if size > log_limit else 2.0 ** (size / log(2))
+        cells += inf if size > log_limit else 2.0**size
         if cells > max_cells:
             raise TooLargeError(f"exact inference would need more than {max_cells:,.0f} cells")
         order.append(v)
@@ -95,7 +95,7 @@ def _eliminated(pairs: Ints, levels: Ints, max_cells: float) -> tuple[list[int],
 
 
 def _cost(v: int, around: dict[int, set[int]], logs: list[float]) -> tuple[int, float]:
-    """Return how many edges eliminating v would add, and the logarithm of the cells of its clique."""
+    """Return how many edges eliminating v would add, and the binary logarithm of the cells of its clique."""
     neighbours = around[v]
     there = sum(len(around[u] & neighbours) for u in neighbours)
     return len(neighbours) * (len(neighbours) - 1) - there, logs[v] + sum(logs[u] for u in neighbours)

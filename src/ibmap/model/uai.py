@@ -2,8 +2,6 @@
 
 from collections.abc import Hashable, Sequence
 
-import numpy as np
-
 from ibmap.errors import RequestError
 from ibmap.model.markov_network import MarkovNetwork
 from ibmap.model.tables import Table, network_of_tables, weights_of
@@ -17,7 +15,7 @@ def dumps(network: MarkovNetwork) -> str:
     Examples
     --------
     >>> from ibmap.graph import Graph
-    >>> coin = MarkovNetwork(Graph(["coin"]), (("heads", "tails"),), (np.array([0.0, 0.0]),), ())
+    >>> coin = MarkovNetwork(Graph(["coin"]), (("heads", "tails"),), ([0.0, 0.0],), ())
     >>> print(dumps(coin), end="")
     MARKOV
     1
@@ -33,7 +31,7 @@ def dumps(network: MarkovNetwork) -> str:
     lines += [str(len(tables)), *(" ".join(map(str, [len(one), *one])) for one, _ in tables)]
     for _, weights in tables:
         lines += ["", str(weights.size)]
-        lines += [" ".join(map(repr, row)) for row in np.atleast_2d(weights).tolist()]
+        lines += [" ".join(map(repr, row)) for row in weights.reshape(-1, weights.shape[-1]).tolist()]
     return "\n".join(lines) + "\n"
 
 
@@ -53,6 +51,8 @@ def loads(
         raise RequestError(f"a UAI file begins with MARKOV, not {kind[:20]!r}")
     n = words.whole(1)[0]
     sizes = words.whole(n)
+    if sum(sizes) > len(words):  # every level of every variable has an entry in some table
+        raise RequestError("the UAI file is damaged: its variables have more levels than it has words")
     scopes = [words.whole(words.whole(1)[0]) for _ in range(words.whole(1)[0])]
     if any(v >= n for scope in scopes for v in scope) or min(sizes, default=1) < 1:
         raise RequestError("a table names a variable that is not there, or a variable has no level")
@@ -70,6 +70,9 @@ class _Words:
 
     def __init__(self, text: str) -> None:
         self._words, self._at = text.split(), 0
+
+    def __len__(self) -> int:
+        return len(self._words)
 
     def take(self, count: int) -> list[str]:
         """Return the next words."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
+    from ibmap.criteria import LocalScore
+    from ibmap.data import Table
     from ibmap.independence import BayesianTest
-    from ibmap.scores import LocalScore
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -50,7 +50,7 @@ def all_structures(n: int) -> tuple[Ints, Ints]:
     return blankets, bits
 
 
-def score_all(data: "CategoricalData", test: "BayesianTest | None" = None) -> Floats:
+def score_all(data: "Table", test: "BayesianTest | None" = None) -> Floats:
     """Return the IB-score of every structure over the variables of a table, in the order of the graphs' bits.
 
     Examples
@@ -76,11 +76,11 @@ def blanket_scores(score: "LocalScore") -> Floats:
     return scores
 
 
-def bound_score(data: "CategoricalData", test: "BayesianTest | None" = None) -> "LocalScore":
+def bound_score(data: "Table", test: "BayesianTest | None" = None) -> "LocalScore":
     """Return the IB-score of a table by the Bayesian test, with its defaults unless one is given."""
+    from ibmap.criteria import IBScore
     from ibmap.engines import as_engine
     from ibmap.independence import BayesianTest
-    from ibmap.scores import IBScore
 
     return IBScore().bind(as_engine(data), test or BayesianTest())
 
@@ -118,7 +118,7 @@ def sample_structures(
 
 
 def score_structures(
-    data: "CategoricalData", adjacency: NDArray[np.bool_], test: "BayesianTest | None" = None
+    data: "Table", adjacency: NDArray[np.bool_], test: "BayesianTest | None" = None
 ) -> Floats:
     """Return the IB-score of each structure; the test is asked once about every blanket."""
     score, n = bound_score(data, test), data.n_variables

@@ -1,4 +1,4 @@
-"""The real tables of the paper's Table 1: from a data directory, or from OpenML where there is none.
+"""The real tables of the paper's PaperTable 1: from a data directory, or from OpenML where there is none.
 
 No table comes with ibmap. ``load`` looks in the directory that is passed, in the one that the environment
 variable ``IBMAP_DATA`` names, and in ``../shared/data`` beside the checkout; without any of them it downloads
@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ibmap._checks import known
 from ibmap._random import RandomState, generator
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.data import load as load_table
 from ibmap.data.text import MISSING
 from ibmap.errors import DataError, DataWarning, RequestError
@@ -29,7 +30,7 @@ VARIABLE = "IBMAP_DATA"  #: the environment variable that names the data directo
 BESIDE = Path(__file__).parents[4] / "shared" / "data"  # of a checkout
 
 
-class Table(NamedTuple):
+class PaperTable(NamedTuple):
     """What is known of a table: variables and complete rows; and how its copy on OpenML is read."""
 
     n: int
@@ -44,25 +45,27 @@ _BANDS = ("timestamp", "cylinder_number")
 
 #: the tables in the paper's order. The identifiers were written down without a connection to OpenML.
 TABLES = {
-    "baloons": Table(5, 20, "b7996385c4feff54f4158205b2eb794c"),
-    "balance-scale": Table(5, 625, "a8647571b368fbe57d7a5bcdfdabb071", 11),
-    "iris": Table(5, 150, "e7f144f32ee5b02aa049b654299e37dd", 61),
-    "lenses": Table(5, 24, "8c3979d2eafd305788497366c2b55cf1"),
-    "hayes-roth": Table(6, 132, "7235060a382ab3388ef128cf020a41db", categories=("name",)),
-    "car": Table(7, 1728, "0f009818ceef076dcdf421dcc48d3ce9", 21),
-    "monks-1": Table(7, 556, "ae14db5b8672ed64efc28065d33695cc", 333, drop=("id",)),
-    "nursery": Table(9, 12960, "9fa0d5827ac3084cc375b9f916e5bbcc", 26),
-    "ecoli": Table(9, 336, "6b508ee36ac8e810eda286575e5fb3f5", categories=("lip", "chg")),
-    "machine": Table(10, 209, "b7fdb1fc97d1d4b898a22fdf396e6a74"),
-    "cmc": Table(10, 1473, "5bb9489ef56546d73b59a7792bebb151", 23),
-    "tic-tac-toe": Table(10, 958, "4c30c71fbebd617562341949e6e7c9aa", 50),
-    "echocardiogram": Table(13, 61, "000aaae6577a68fa0fbf8e0ac1e176ae"),
-    "crx": Table(16, 653, "404e6646e28e6e8621207bc7b0ce15e3", 29),
-    "hepatitis": Table(20, 80, "ed71986ccf0b26fd5af92a157aee7c3b", 55),
-    "imports-85": Table(25, 193, "67bf6b22402cea57bacff70ce4fa9a8a", 9, drop=("normalized_losses",)),
-    "flag": Table(29, 194, "116c1ca152b12228256446b5665758f1", 285, drop=("name",), categories=("language",)),
-    "dermatology": Table(35, 358, "321ee0b502dfc7da8aa247ceed36c477", 35),
-    "bands": Table(38, 277, "b526657015710988972070af91ad4e3b", 6332, _BANDS, ("job_number",)),
+    "baloons": PaperTable(5, 20, "b7996385c4feff54f4158205b2eb794c"),
+    "balance-scale": PaperTable(5, 625, "a8647571b368fbe57d7a5bcdfdabb071", 11),
+    "iris": PaperTable(5, 150, "e7f144f32ee5b02aa049b654299e37dd", 61),
+    "lenses": PaperTable(5, 24, "8c3979d2eafd305788497366c2b55cf1"),
+    "hayes-roth": PaperTable(6, 132, "7235060a382ab3388ef128cf020a41db", categories=("name",)),
+    "car": PaperTable(7, 1728, "0f009818ceef076dcdf421dcc48d3ce9", 21),
+    "monks-1": PaperTable(7, 556, "ae14db5b8672ed64efc28065d33695cc", 333, drop=("id",)),
+    "nursery": PaperTable(9, 12960, "9fa0d5827ac3084cc375b9f916e5bbcc", 26),
+    "ecoli": PaperTable(9, 336, "6b508ee36ac8e810eda286575e5fb3f5", categories=("lip", "chg")),
+    "machine": PaperTable(10, 209, "b7fdb1fc97d1d4b898a22fdf396e6a74"),
+    "cmc": PaperTable(10, 1473, "5bb9489ef56546d73b59a7792bebb151", 23),
+    "tic-tac-toe": PaperTable(10, 958, "4c30c71fbebd617562341949e6e7c9aa", 50),
+    "echocardiogram": PaperTable(13, 61, "000aaae6577a68fa0fbf8e0ac1e176ae"),
+    "crx": PaperTable(16, 653, "404e6646e28e6e8621207bc7b0ce15e3", 29),
+    "hepatitis": PaperTable(20, 80, "ed71986ccf0b26fd5af92a157aee7c3b", 55),
+    "imports-85": PaperTable(25, 193, "67bf6b22402cea57bacff70ce4fa9a8a", 9, drop=("normalized_losses",)),
+    "flag": PaperTable(
+        29, 194, "116c1ca152b12228256446b5665758f1", 285, drop=("name",), categories=("language",)
+    ),
+    "dermatology": PaperTable(35, 358, "321ee0b502dfc7da8aa247ceed36c477", 35),
+    "bands": PaperTable(38, 277, "b526657015710988972070af91ad4e3b", 6332, _BANDS, ("job_number",)),
 }
 
 
@@ -84,7 +87,7 @@ def load(
     missing: str = "drop",
     discretize: str | None = "equal-width",
     bins: Any = None,
-) -> CategoricalData:
+) -> Table:
     """Load a table of the paper.
 
     Parameters
@@ -101,7 +104,7 @@ def load(
 
     Returns
     -------
-    CategoricalData
+    Table
         Identifiers that the paper's count of variables includes are kept, as categories. Names of columns and
         levels are those of the source; OpenML's may differ from the directory's.
 
@@ -112,8 +115,7 @@ def load(
     DataError
         If it cannot be found or downloaded, or if OpenML's copy holds something else.
     """
-    if name not in TABLES:
-        raise RequestError(f"unknown table {name!r}; there are {', '.join(TABLES)}")
+    known(name, "table", TABLES)
     path = _path(name, directory)
     frame = _from_openml(name) if path is None else _from_file(name, path)
     with warnings.catch_warnings():
@@ -121,9 +123,7 @@ def load(
         return load_table(frame, missing=missing, discretize=discretize, bins=bins)
 
 
-def split(
-    data: CategoricalData, fraction: float = 0.75, random_state: RandomState = None
-) -> tuple[CategoricalData, CategoricalData]:
+def split(data: Table, fraction: float = 0.75, random_state: RandomState = None) -> tuple[Table, Table]:
     """Shuffle the rows and cut the table in two: ``fraction`` of them to learn from, the rest to test on.
 
     Both parts keep the levels of the whole table, also those that none of their rows has.

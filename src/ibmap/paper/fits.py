@@ -9,7 +9,7 @@ from ibmap.paper.experiment import seed_of
 from ibmap.paper.results import Measures, Value
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
+    from ibmap.data import Table
     from ibmap.graph import Graph
     from ibmap.independence import BayesianTest
 
@@ -26,12 +26,12 @@ class Sampled(NamedTuple):
     truth: "Graph"
     codes: Any
 
-    def first(self, n_rows: int) -> "CategoricalData":
+    def first(self, n_rows: int) -> "Table":
         """Return the first rows as a table."""
-        from ibmap.data import CategoricalData
+        from ibmap.data import Table
 
         names = self.truth.names
-        return CategoricalData(self.codes[:, :n_rows], names, ((0, 1),) * len(names))
+        return Table(self.codes[:, :n_rows], names, ((0, 1),) * len(names))
 
 
 def random_world(
@@ -84,7 +84,7 @@ def told(learner: str, settings: Mapping[str, Value]) -> dict[str, Any]:
     return {"test": bayesian(settings), **symmetry}
 
 
-def fit(learner: str, table: "CategoricalData", **options: Any) -> tuple["Graph", Measures]:
+def fit(learner: str, table: "Table", **options: Any) -> tuple["Graph", Measures]:
     """Learn a graph by one thread; also returns wall time, tests and ascents."""
     from ibmap.graph import Graph
 

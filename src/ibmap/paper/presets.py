@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from ibmap._text import in_short
 from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
@@ -202,8 +203,8 @@ def find_preset(name: str) -> Preset:
         ...
     ibmap.errors.RequestError: there is no preset 'papper'; did you mean 'paper'?
     """
-    if name not in PRESETS:
-        close = get_close_matches(name, PRESETS, n=1)
+    if not isinstance(name, str) or name not in PRESETS:
+        close = get_close_matches(str(name), PRESETS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(PRESETS)}"
-        raise RequestError(f"there is no preset {name!r}; {hint}")
+        raise RequestError(f"there is no preset {in_short(name)}; {hint}")
     return PRESETS[name]()

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ibmap._text import in_short
 from ibmap.drawing.layouts import Layout, Place, places_of
 from ibmap.errors import RequestError
 from ibmap.exchange.groups import as_groups, strengths
-from ibmap.exchange.network import Network, Numbers, as_network, network_of
+from ibmap.exchange.network import Network, Numbers, as_network, copies_as_one, network_of
 from ibmap.graph import Graph
 from ibmap.metrics import compare_edges
 from ibmap.plots.colours import ACCENT, FAINT, INK, WRONG, edge_colour, group_colours, legend
@@ -39,7 +42,8 @@ def plot(
 
     Where the effects of edges are known, their width is their strength, and their colour its sign: blue if
     the variables rise together, red if one falls, grey where there is no sign (levels without an order).
-    Of more than 80 variables only those names are shown that cover no other one.
+    Of more than 80 variables only those names are shown that cover no other one. Copies of a variable are one
+    ("a = b").
 
     Parameters
     ----------
@@ -72,8 +76,11 @@ def plot(
     """
     network = as_network(source)
     grouped = {} if groups is None else as_groups(network, groups)
+    network, shown_as = copies_as_one(network)
+    grouped = {shown_as[name]: group for name, group in grouped.items()}
     central = strengths(network) if grouped else {}
     if about is not None:
+        about = shown_as.get(about, about) if isinstance(about, str) else about
         network = around(network, about)
     axes = _canvas(ax, network.graph.n_variables)
     places = places_of(network.graph, layout, seed)
@@ -142,8 +149,10 @@ def plot_comparison(
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['0 right', '1 false', '1 missing']
     """
-    if isinstance(labels, str) or len(labels) != 3:
-        raise RequestError(f"labels must be three: of both, of the first, of the second; not {labels!r}")
+    if isinstance(labels, str | bytes) or not np.iterable(labels) or len(list(labels)) != 3:
+        raise RequestError(
+            f"labels must be three: of both, of the first, of the second; not {in_short(labels)}"
+        )
     mine, true = as_network(learned).graph, as_network(truth).graph
     if set(mine.names) != set(true.names):
         odd = min(set(mine.names) ^ set(true.names))

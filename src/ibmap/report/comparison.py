@@ -45,6 +45,8 @@ def comparison_page(found: Comparison) -> str:
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{first} and {second}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta http-equiv="Content-Security-Policy" content="'  # it needs its own style, and nothing else
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">"
         f"<style>{style}{STYLE}</style></head><body><h1>{first} and {second}: two networks compared</h1>"
         f'{words}{found.svg(760)}<p class="legend">{legend}</p>{_table(found)}'
         f'<p class="legend">{WHAT}</p>'

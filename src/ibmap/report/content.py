@@ -12,6 +12,7 @@ from ibmap._text import counted, in_seconds
 from ibmap.exchange.groups import FOUND, as_groups, strengths
 from ibmap.graph import Graph
 from ibmap.model.effects import EdgeEffects
+from ibmap.model.mixed_effects import MixedEffects
 from ibmap.results.bootstrap import Support, replicates
 from ibmap.results.result_file import NEAR_MISSES, Result
 
@@ -57,14 +58,14 @@ def page_content(result: Result, support: Support | None = None, groups: Any = N
 
 #: how a table was read, as a result has it
 READING = (
-    *("columns", "missing", "discretize", "bins", "drop", "only", "weights"),
-    *("ordinal", "categorical", "missing_values"),
+    *("missing", "discretize", "bins", "drop", "only", "weights", "weights_are", "cluster"),
+    *("design_effect", "effective_rows", "nominal", "ordinal", "continuous", "numbers", "missing_values"),
 )
 
 
 def is_of_numbers(result: Result) -> bool:
     """Whether the variables are continuous: they have no levels, and edges no counts."""
-    return result.content["data"].get("columns") in ("values", "ranks")
+    return not result.content["levels"]
 
 
 def header(result: Result, support: Support | None = None) -> list[tuple[str, str]]:
@@ -83,7 +84,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         *(("warning", words) for words in learned.warnings),
         *_parts(found["provenance"]),
         ("work", _work(result)),
-        ("seed", "none: nothing is drawn at random"),
+        ("seed", _seed(found["data"])),
         ("time", f"{in_seconds(learned.seconds)}, {made_at} UTC"),
         ("versions", ", ".join(f"{name} {number}" for name, number in made.items())),
     ]
@@ -91,6 +92,13 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         seed = "" if support.seed is None else f", seed {support.seed}"
         lines.append(("bootstrap", f"{replicates(support.n_replicates, support.subsample)}{seed}"))
     return lines
+
+
+def _seed(data: Mapping[str, Any]) -> str:
+    """Return the seed of what was drawn at random: missing values that were imputed."""
+    if data.get("missing") != "impute":
+        return "none: nothing is drawn at random"
+    return f"{data.get('imputation_seed', 0)}, of missing values"
 
 
 def _in_words(value: Any, at_most: int = 5) -> Any:
@@ -159,8 +167,12 @@ def _effects(result: Result, edges: list[int], n_missed: int) -> dict[str, list[
         return {}
     nothing: list[Any] = [None] * n_missed
     columns = {
+        name: [_finite(found.numbers(e).get(name, math.nan)) for e in edges] + nothing
+        for name in found.columns
+    }
+    columns |= {
         name: [_finite(float(getattr(found, name)[e])) for e in edges] + nothing
-        for name in (*found.columns, "strength", "sign")
+        for name in ("strength", "sign")
     }
     short = [found.in_short(e) for e in edges] + nothing
     return {
@@ -179,7 +191,8 @@ def _sentence(result: Result, graph: Graph, e: int) -> str:
     known = x in levels and y in levels
     if isinstance(found, EdgeEffects) and not known:
         found = replace(found, tables=())
-    labels = (tuple(levels[x]), tuple(levels[y])) if known else ((), ())
+    mixed = isinstance(found, MixedEffects)
+    labels = (tuple(levels.get(x, ())), tuple(levels.get(y, ()))) if known or mixed else ((), ())
     return found.in_words(e, (x, y), labels)
 
 
@@ -205,7 +218,7 @@ def _groups(result: Result, groups: Any) -> dict[str, Any] | None:
     return {
         "names": names,
         "of": [names.index(found[name]) if found[name] else -1 for name in network.graph.names],
-        "strength": [round(central[name], 4) for name in network.graph.names],
+        "strength": [round(float(np.nan_to_num(central[name])), 4) for name in network.graph.names],
         "given": groups is not None,
     }
 

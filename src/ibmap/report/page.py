@@ -4,11 +4,11 @@ import json
 from functools import cache
 from importlib import resources
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
+from ibmap import _checks
 from ibmap._files import refuse_existing, write_whole
-from ibmap._text import counted
+from ibmap._text import counted, in_short
 from ibmap.errors import RequestError
 from ibmap.report.content import header, page_content
 from ibmap.results.bootstrap import Support, as_support
@@ -66,10 +66,14 @@ def write_report(
         Groups of variables, shown by colours, as for :func:`ibmap.plot`; by default communities that are
         found, which a click shows.
     """
-    refuse_existing(Path(path), overwrite=overwrite)
+    file = _checks.file_path(path, "path")
+    refuse_existing(file, overwrite=_checks.flag(overwrite, "overwrite"))
+    if title is not None and not isinstance(title, str):
+        raise RequestError(f"title must be a string, not {in_short(title)}")
+    safe_csv = _checks.flag(safe_csv, "safe_csv")
     result = as_result(source)
     text = report_text(result, as_support(support, result), safe_csv=safe_csv, title=title, groups=groups)
-    write_whole(Path(path), text, overwrite=overwrite)
+    write_whole(file, text, overwrite=overwrite)
 
 
 def report_text(

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap._text import counted
+from ibmap._checks import is_number
+from ibmap._text import counted, in_short
 from ibmap.drawing.html import summary_html, table_html
 from ibmap.drawing.svg import Line, network_svg, width_of
 from ibmap.errors import DataError, RequestError
@@ -84,8 +85,8 @@ class Bootstrapped:
 
         With a threshold of 1 an edge must be in all of them.
         """
-        if not 0 <= threshold <= 1:
-            raise RequestError(f"threshold must lie between 0 and 1, not {threshold!r}")
+        if not is_number(threshold) or not 0 <= threshold <= 1:
+            raise RequestError(f"threshold must lie between 0 and 1, not {in_short(threshold)}")
         share = self.hits / self.n_replicates
         kept = (share > threshold) | (share == 1)
         return Graph.from_pairs(self.pairs[kept], self.learned.graph.names)

@@ -6,10 +6,10 @@ import numpy as np
 
 from ibmap._text import listed
 from ibmap._types import Bools, Ints
+from ibmap.criteria.directed import DirectedScore, arc_odds, directed_score
 from ibmap.engines import Engine
 from ibmap.results.learned import Learned
 from ibmap.results.provenance import Provenance
-from ibmap.scores.directed import DirectedScore, arc_odds, directed_score
 
 
 class DirectedPair(NamedTuple):
@@ -32,7 +32,7 @@ class Directed:
 
     def __init__(self, learned: Learned, engine: Engine) -> None:
         self.names, self._arcs = learned.graph.names, arcs_of(learned)
-        self.label, self._score = score_of_arcs(learned.provenance, engine)
+        self.label, self._score = score_of_arcs(learned.provenance, engine, learned.arc_score)
 
     def parents(self, x: int) -> Ints:
         """Return the parents of x."""
@@ -75,14 +75,16 @@ def arcs_of(learned: Learned) -> Bools:
     return arcs
 
 
-def score_of_arcs(provenance: Provenance, engine: Engine) -> tuple[str, DirectedScore]:
+def score_of_arcs(
+    provenance: Provenance, engine: Engine, name: str | None = None
+) -> tuple[str, DirectedScore]:
     """Return the score that a learner raises over directed graphs, with its prior, and its name.
 
-    A learner that has a score of undirected graphs shares the prior of that one, and asks for BDeu.
+    A learner that has a score of undirected graphs shares the prior of that one, and asks for BDeu or qNML.
     """
     by: Any = provenance.score
     options = dict(provenance.options) if by is None else {"score": "bdeu", **by.options()}
-    label = str(options.get("score", "bic"))
+    label = name or str(options.get("score", "bic"))
     size, neighbours = float(options.get("equivalent_sample_size", 1.0)), options.get("expected_neighbours")
     if neighbours is None:
         return label, directed_score(label, engine, size)

@@ -168,7 +168,7 @@ def listed_edges(
 def both_ways(pairs: Ints, matrix: Floats) -> Floats:
     """Return the entries (i, j) and (j, i) of a matrix for every pair."""
     i, j = pairs[:, 0], pairs[:, 1]
-    return np.stack([matrix[i, j], matrix[j, i]], axis=1).reshape(-1, 2)
+    return np.stack([matrix[i, j], matrix[j, i]], axis=1)
 
 
 def _by_posterior(pairs: Ints, logs: Floats) -> tuple[Ints, Floats]:

@@ -1,27 +1,33 @@
 """Why is there an edge, or why not? Who learned the network is asked again; words first, numbers after."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from ibmap._text import counted, listed, probability
+from ibmap._text import counted, in_short, listed, probability
 from ibmap._types import Ints
+from ibmap.criteria import LocalScore
+from ibmap.criteria.bjp import BoundBJPScore
+from ibmap.criteria.families import PriorOptions
 from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
-from ibmap.engines.moments import gaussian_moments
+from ibmap.engines.mixed import MixedEngine, Pair
+from ibmap.engines.questions import NONE
 from ibmap.errors import RequestError
+from ibmap.graph import Graph
 from ibmap.independence import BoundTest, IndependenceTest, as_test
 from ibmap.independence.gaussian import partial_correlation
 from ibmap.model.effects import EdgeEffects, effects_in
+from ibmap.results.arranged import ArrangedTable, arranged_table, as_it_is, of_copies
 from ibmap.results.directed import Directed
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign
-from ibmap.scores import LocalScore
-from ibmap.scores.bjp import BoundBJPScore
 
 LIKELY = 0.1  #: rivals with a smaller probability are not told
+ARRANGED = ("evidence-map", "dag-hc")  #: learners that put columns into the order of their contents
+FEW_ROWS = 0.005  #: share of the rows up to which two variables that differ are nearly the same
 LEVELS = 12  #: tables with more levels on a side are not drawn
 
 
@@ -90,7 +96,7 @@ class Explanation:
     log_odds : float or None
         Of an edge, where the network is the moral graph of a directed one; None elsewhere.
     arcs : tuple of str
-        Sentences about the arcs of that directed graph.
+        Sentences about the arcs of that directed graph, and about variables that are (nearly) the same.
     view : str
         Which view of the data won, where two were compared.
     effect : str
@@ -99,6 +105,8 @@ class Explanation:
         Whether it is an edge that neither end could test.
     correlation : float or None
         Of two continuous variables, whatever else there is; they have no levels and no counts.
+    means : tuple of (int, float, float)
+        Of a number and a variable with levels: rows, mean and standard deviation of the number, by level.
     """
 
     x: str
@@ -121,6 +129,7 @@ class Explanation:
     effect: str = ""
     untested: bool = False
     correlation: float | None = None
+    means: tuple[tuple[int, float, float], ...] = ()
 
     @property
     def log_posterior(self) -> float | None:
@@ -188,17 +197,29 @@ class Explanation:
             numbers.append(f"seen from {view.x}: {'; '.join([*found, *sizes])}")
         return "\n".join([self.words(), "", *numbers, "", *self._table()])
 
+    def _table_of_means(self) -> list[str]:
+        """Draw the means of the number by level of the other."""
+        level, number = (self.y, self.x) if self.levels[1] else (self.x, self.y)
+        labels = self.levels[1] or self.levels[0]
+        rows = [[level, "rows", f"mean of {number}", "standard deviation"]]
+        rows += [
+            [str(label), f"{n:,}", f"{mean:.4g}", f"{sd:.3g}"]
+            for label, (n, mean, sd) in zip(labels, self.means, strict=True)
+        ]
+        return _aligned(rows)
+
     def _table(self) -> list[str]:
         """Draw the counts, or tell the correlation."""
         if self.correlation is not None:
             return [f"correlation of {self.x} and {self.y}, whatever else there is: {self.correlation:+.4f}"]
+        if self.means:
+            return self._table_of_means()
         if max(map(len, self.levels)) > LEVELS:
             return [f"counts: {len(self.levels[0])} by {len(self.levels[1])} levels, too many to show"]
         corner = f"{self.x} \\ {self.y}"
         rows = [[corner, *map(str, self.levels[1])]]
         rows += [[str(level), *map(str, row)] for level, row in zip(self.levels[0], self.counts, strict=True)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
+        return _aligned(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form of the command line."""
@@ -217,11 +238,18 @@ class Explanation:
             "levels": [[str(level) for level in levels] for levels in self.levels],
             "counts": [list(row) for row in self.counts],
             "correlation": self.correlation,
+            "means": [list(row) for row in self.means],
             "test": self.test,
             "effect": self.effect,
             "untested": self.untested,
             "words": self.words(),
         }
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Return lines of cells one below the other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
 
 
 End = tuple[int, int, Ints]  #: a variable, the other one, and what is given
@@ -237,7 +265,7 @@ def explain(
 
     Parameters
     ----------
-    data : CategoricalData, NumericData or Engine
+    data : Table or Engine
         The table that was learned from, or an engine that holds it.
     learned : Learned
         The network.
@@ -262,9 +290,56 @@ def explain(
     """
     counting = as_engine(data, engine)
     schema = counting.schema
+    if not isinstance(learned, Learned):
+        raise RequestError(f"learned must be what a learner returned, a Learned, not {in_short(learned)}")
     i, j = schema.indices((x, y))
     if i == j:
         raise RequestError(f"X and Y are both {x!r}: name two different variables")
+    table = _arranged(learned, counting, (i, j)) if test is None else as_it_is(counting)
+    known = learned if table.engine is counting else table.contracted(learned)
+    found = _explained(table.engine, known, x, y, test)
+    one_of = {name: " = ".join(sorted(group)) for group in learned.copies for name in group}
+    views = [
+        replace(view, given=tuple(one_of.get(name, name) for name in sorted(view.given, key=schema.index)))
+        for view in found.views
+    ]
+    joined = learned.graph.has_edge(x, y)
+    side_by_side = _side_by_side(counting, i, j)
+    sentences = (*found.arcs, *nearly_the_same(side_by_side.counts))
+    if any({x, y} <= set(group) for group in learned.copies):
+        sentences = of_copies([(x, y)], schema.n_rows, sentence=True)
+    return replace(
+        found,
+        views=(views[0], views[1]),
+        joined=joined,
+        levels=(schema.levels[i], schema.levels[j]),
+        counts=side_by_side.counts,
+        correlation=side_by_side.correlation,
+        means=side_by_side.means,
+        required={x, y} in map(set, learned.required),
+        forbidden={x, y} in map(set, learned.forbidden),
+        arcs=sentences,
+        effect=_effect(learned, counting, x, y) if joined else "",
+        untested={x, y} in map(set, learned.untested),
+        **_over_rivals(learned, i, j),
+    )
+
+
+def _arranged(learned: Learned, engine: Engine, pair: tuple[int, int]) -> ArrangedTable:
+    """Return the table as its learner saw it; the two columns stand for their copies."""
+    learner, score = learned.provenance.learner, learned.provenance.score
+    groups = {frozenset(group) for group in learned.copies}
+    if learner not in ARRANGED or not isinstance(score, PriorOptions | None):
+        return as_it_is(engine)
+    table = arranged_table(engine, pair)
+    same = {frozenset(group) for group in table.copies} == groups
+    return table if same and table.place[pair[0]] != table.place[pair[1]] else as_it_is(engine)
+
+
+def _explained(counting: Engine, learned: Learned, x: str, y: str, test: object) -> Explanation:
+    """Ask about a pair in a table as the learner saw it."""
+    schema = counting.schema
+    i, j = schema.indices((x, y))
     directed = None if learned.arcs is None or test is not None else Directed(learned, counting)
     ends = [(v, w, _others(learned, directed, v, w)) for v, w in ((i, j), (j, i))]
     score = bound_score(learned, counting, test)
@@ -291,19 +366,20 @@ def explain(
         [step for step in learned.history if {step.x, step.y} == {x, y}],
         None if learned.score is None else learned.n_iter,
         gain,
-        (schema.levels[i], schema.levels[j]),
-        () if schema.is_continuous else contingency(ask(counting, Questions.fixed(i, [j], ())), 0),
+        ((), ()),
+        (),
         label,
-        required={x, y} in map(set, learned.required),
-        forbidden={x, y} in map(set, learned.forbidden),
         log_odds=None if pair is None else pair.log_odds,
         arcs=() if pair is None else pair.sentences,
         view=learned.view_in_words,
-        effect=_effect(learned, counting, x, y) if joined else "",
-        untested={x, y} in map(set, learned.untested),
-        correlation=float(gaussian_moments(counting).correlation[i, j]) if schema.is_continuous else None,
-        **_over_rivals(learned, i, j),
     )
+
+
+def _side_by_side(engine: Engine, x: int, y: int) -> Pair:
+    """Return two variables, whatever else there is."""
+    if isinstance(engine, MixedEngine):
+        return engine.pair(x, y)
+    return Pair(contingency(ask(engine, Questions.fixed(x, [y], ())), 0))
 
 
 def _views(
@@ -312,8 +388,9 @@ def _views(
     """Return the pair as either end sees it, with the rows that were looked at."""
     names = engine.schema.names
     if engine.schema.is_continuous:
+        linear = isinstance(engine, MixedEngine) and engine.gaussian_moments is not None
         more: list[dict[str, float]] = [
-            {"partial_correlation": partial_correlation(engine, *end)} for end in ends
+            {"partial_correlation": partial_correlation(engine, *end)} if linear else {} for end in ends
         ]
         sizes: list[tuple[int, int | None]] = [(engine.schema.n_rows, None)] * len(ends)
     else:
@@ -408,6 +485,65 @@ def _gain(score: LocalScore, learned: Learned, i: int, j: int) -> float:
         return score.of_graph(flipped.adjacency) - score.of_graph(graph.adjacency)
     before, after = (sum(score.value(end, g.neighbours(end)) for end in (i, j)) for g in (graph, flipped))
     return after - before
+
+
+def nearly_the_same(counts: tuple[tuple[int, ...], ...]) -> tuple[str, ...]:
+    """Return a note about two variables that differ in few rows, whatever their labels.
+
+    Examples
+    --------
+    >>> nearly_the_same(((500, 1), (0, 499)))
+    ('They are the same in all but 1 of 1,000 rows.',)
+    >>> nearly_the_same(((500, 0), (500, 0)))
+    ()
+    """
+    differ, n_rows = rows_that_differ(counts), sum(map(sum, counts))
+    return (f"They are the same in all but {differ:,} of {counted(n_rows, 'row')}.",) if differ else ()
+
+
+def rows_that_differ(counts: tuple[tuple[int, ...], ...]) -> int:
+    """Return in how many rows two variables differ, whatever their labels; 0 if in none, or in many.
+
+    Examples
+    --------
+    >>> rows_that_differ(((500, 1), (0, 499))), rows_that_differ(((500, 0), (500, 0)))
+    (1, 0)
+    """
+    best = [max(range(len(row)), key=row.__getitem__) for row in counts if any(row)]
+    if len(best) < 2 or len(set(best)) < len(best):
+        return 0
+    n_rows = sum(map(sum, counts))
+    differ = n_rows - sum(max(row) for row in counts)
+    return differ if differ <= FEW_ROWS * n_rows else 0
+
+
+def near_copies(engine: Engine, graph: Graph) -> tuple[str, ...]:
+    """Return the warning about edges between two variables that differ in few rows.
+
+    Examples
+    --------
+    >>> from ibmap.data import load
+    >>> a = [0, 1] * 500
+    >>> engine = as_engine(load({"a": a, "b": [1, *a[1:]], "c": [0] * 500 + [1] * 500}))
+    >>> print(*near_copies(engine, Graph("abc", [("a", "b"), ("b", "c")])))
+    a and b are the same in all but 1 of 1,000 rows: whose an edge of either is hangs on these
+    """
+    if not graph.n_edges or isinstance(engine, MixedEngine):
+        return ()
+    found = []
+    tables = ask(engine, Questions.of([(i, np.array([j]), NONE) for i, j in graph.pairs.tolist()]))
+    for t, (x, y) in enumerate(graph.edges):
+        counts = contingency(tables, t)
+        if differ := rows_that_differ(counts):
+            found.append((differ, x, y, sum(map(sum, counts))))
+    if not found:
+        return ()
+    (differ, x, y, n_rows), others = min(found), len(found) - 1
+    more = f" ({counted(others, 'pair')} more like this)" if others else ""
+    return (
+        f"{x} and {y} are the same in all but {differ:,} of {counted(n_rows, 'row')}{more}: whose an edge of "
+        "either is hangs on these",
+    )
 
 
 def contingency(tables: Tables, t: int) -> tuple[tuple[int, ...], ...]:

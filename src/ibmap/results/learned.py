@@ -15,7 +15,8 @@ from ibmap.drawing.html import summary_html, table_html
 from ibmap.drawing.svg import ACCENT, UNSIGNED, WRONG, Line, network_svg, width_of
 from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
-from ibmap.model.effects import Effects, effects_in
+from ibmap.model.averaged_effects import with_averages
+from ibmap.model.effects import EdgeEffects, Effects, effects_in
 from ibmap.results.edges import EdgeTable, both_ways, edge_table
 from ibmap.results.provenance import Provenance
 from ibmap.results.warnings import more_cells_than_rows, untested
@@ -63,11 +64,16 @@ class Learned:
         Edges that the search was told to keep in, or to keep out.
     arcs : sequence of (str, str), or None
         The directed graph whose moral graph this is, as (parent, child); None for learners without one.
+    arc_score : str or None
+        The score of directed graphs that the arcs have been found by; None for learners without arcs.
     view_scores : mapping or None
         What an undirected and a directed view are worth, where both were compared: half of the log
         pseudo-likelihood, each row left out in turn, and the log prior. ``arcs`` tell which one won.
     known_edges : EdgeTable or None
         The edges with their posteriors where ``pair_scores`` is not at hand, as in a file.
+    copies : sequence of sequences of str
+        Variables that are the same in all rows, up to their labels; they were learned as one, and share its
+        edges and their posteriors.
     constant : sequence of str
         Variables with a single level, about which nothing can be learned.
     warnings : sequence of str
@@ -92,8 +98,10 @@ class Learned:
     required: Sequence[tuple[str, str]] = field(default=(), repr=False)
     forbidden: Sequence[tuple[str, str]] = field(default=(), repr=False)
     arcs: Sequence[tuple[str, str]] | None = field(default=None, repr=False)
+    arc_score: str | None = None
     view_scores: Mapping[str, float] | None = field(default=None, repr=False)
     known_edges: EdgeTable | None = field(default=None, repr=False)
+    copies: Sequence[Sequence[str]] = field(default=(), repr=False)
     constant: Sequence[str] = field(default=(), repr=False)
     warnings: Sequence[str] = field(default=(), repr=False)
     rivals: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]] | None = field(
@@ -121,8 +129,17 @@ class Learned:
         """What the posterior of an edge means here; empty for learners without a score."""
         if self.score is None:
             return ""
+        if self.provenance.options.get("posterior") == "averaged":
+            return "A posterior is the share of networks, sampled by their evidence, that have the edge."
         if self.arcs is not None:
-            return "A posterior compares the network with the best one that lacks the arcs behind the edge."
+            if self.rivals is None:
+                return (
+                    "A posterior compares the network with the best one that lacks the arcs behind the edge."
+                )
+            return (
+                "A posterior compares the network with the best one that was found without the edge; the log "
+                "odds of edges are halved, as scores of single networks are too sure."
+            )
         if self.rivals is not None:
             return (
                 "A posterior counts the networks in which another variable stands in for an end of the edge."
@@ -203,8 +220,14 @@ class Learned:
         return self.graph.pairs, both_ways(self.graph.pairs, self.pair_scores)
 
     def with_effects(self, data: Source) -> "Learned":
-        """Return the same with the strength and the sign of every edge, from the table or its engine."""
-        return replace(self, effects=effects_in(as_engine(data), self.graph))
+        """Return the same with the strength and the sign of every edge, from the table or its engine.
+
+        Where posteriors of edges are probabilities, effects are also averaged over networks.
+        """
+        found = effects_in(as_engine(data), self.graph)
+        if isinstance(found, EdgeEffects) and self.posteriors is not None and not self.summarises_ends:
+            found = with_averages(found, np.array(self.posteriors))
+        return replace(self, effects=found)
 
     @cached_property
     def effect_in_short(self) -> dict[tuple[str, str], str]:
@@ -233,16 +256,20 @@ class Learned:
         """
         return frame({**self.edge_table.columns, **self._effect_columns()}, self.backend)
 
-    def _effect_columns(self) -> dict[str, Floats]:
+    def _effect_columns(self) -> dict[str, Any]:
         """Return the effects of the pairs of the edge table; NaN for pairs without an edge."""
         if self.effects is None:
             return {}
         table, n = self.edge_table, self.graph.n_variables
         edges, rows = self.graph.pairs, table.pairs[: table.n_edges]
         place = np.searchsorted(edges @ [n, 1], rows @ [n, 1])
-        columns = {name: np.full(len(table), np.nan) for name in self.effects.columns}
+        columns: dict[str, Any] = {name: np.full(len(table), np.nan) for name in self.effects.columns}
+        numbers = [self.effects.numbers(e) for e in range(self.graph.n_edges)]
         for name, column in columns.items():
-            column[: table.n_edges] = getattr(self.effects, name)[place]
+            column[: table.n_edges] = [numbers[e].get(name, np.nan) for e in place.tolist()]
+        if dependences := getattr(self.effects, "dependences", None):
+            on = ["; ".join(dependences[e].on) if e in dependences else "" for e in place.tolist()]
+            columns["depends_on"] = [*on, *[""] * (len(table) - len(on))]
         return columns
 
     def summary(self) -> str:
@@ -287,7 +314,9 @@ class Learned:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form of the command line."""
-        directed = {} if self.arcs is None else {"arcs": [list(arc) for arc in self.arcs]}
+        directed: dict[str, Any] = {}
+        if self.arcs is not None:
+            directed = {"arcs": [list(arc) for arc in self.arcs], "arc_score": self.arc_score}
         return {
             "variables": list(self.graph.names),
             "edges": [list(edge) for edge in self.graph.edges],
@@ -300,6 +329,7 @@ class Learned:
             "learner": self.learner,
             "test": self.test,
             "untested": [list(edge) for edge in self.untested],
+            "copies": [list(group) for group in self.copies],
             "warnings": list(self.warnings),
         }
 

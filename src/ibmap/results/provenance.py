@@ -1,15 +1,15 @@
 """Where a network comes from, as data: learner, test, score and search, each with its options."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ibmap._types import Floats
+from ibmap.criteria import SCORES, Score
 from ibmap.independence import IndependenceTest
 from ibmap.independence.registry import TESTS
-from ibmap.scores import SCORES, Score
 from ibmap.search import SEARCHES, Search
 
 KINDS: dict[str, Mapping[str, Any]] = {"test": TESTS, "score": SCORES, "search": SEARCHES}
@@ -59,6 +59,11 @@ class Provenance:
     def __str__(self) -> str:
         said = ", ".join(f"{name}={value}" for name, value in self.options.items())
         return f"{self.learner}({said})" if said else self.learner
+
+    def expecting(self, neighbours: float) -> "Provenance":
+        """Return the same with a score of this prior of edges."""
+        score: Any = self.score
+        return replace(self, score=type(score)(**{**score.options(), "expected_neighbours": neighbours}))
 
     @property
     def test_label(self) -> str:

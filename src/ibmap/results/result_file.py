@@ -3,6 +3,7 @@
 import json
 import math
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from ibmap import __version__
+from ibmap._checks import file_path
 from ibmap._files import read_whole
 from ibmap._folders import settle
 from ibmap.engines import Engine, Questions, Source, as_engine, ask
+from ibmap.engines.model import DIRECTED
 from ibmap.errors import DataError, IbmapError, RequestError
 from ibmap.exchange.json_text import content, network_from
 from ibmap.exchange.network import POSTERIORS, Network, as_network
 from ibmap.graph import Graph
+from ibmap.model.dependent_effects import Dependence
 from ibmap.model.effects import effects_of
 from ibmap.results.edges import EdgeTable
 from ibmap.results.explain import LEVELS, contingency
@@ -66,7 +70,7 @@ def result_content(
     """
     counting = as_engine(data, engine)
     schema = counting.schema
-    about = {"path": None, "missing": "error", "columns": None}
+    about = {"path": None, "missing": "error", "continuous": None}
     about |= dict.fromkeys(("discretize", "bins", "drop", "only"))
     about |= {"digest": schema.digest, **(source or {}), **schema.reading}
     if about["path"] is not None:
@@ -88,6 +92,7 @@ def result_content(
         "rivals": None
         if learned.rivals is None
         else [[x, y, [list(one) for one in who]] for (x, y), who in learned.rivals.items()],
+        "dependent_effects": _dependences(learned),
         "view_scores": None if learned.view_scores is None else dict(learned.view_scores),
         "history": [list(step[1:]) for step in learned.history],
         "bin_edges": {name: list(edges) for name, edges in schema.bin_edges.items()},
@@ -99,6 +104,20 @@ def result_content(
         "ordinal": [name for name, ordered in zip(schema.names, schema.ordinal, strict=True) if ordered],
         "counts": _counts(learned, counting),
     }
+
+
+def with_present_names(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a table was read by the names that options have now.
+
+    Examples
+    --------
+    >>> with_present_names({"columns": "ranks", "categorical": ["sex"], "bins": None})
+    {'bins': None, 'continuous': 'all', 'numbers': 'ranks', 'nominal': ['sex']}
+    """
+    found = {name: value for name, value in about.items() if name not in ("columns", "categorical")}
+    if about.get("columns") in ("values", "ranks"):
+        found |= {"continuous": "all", "numbers": about["columns"]}
+    return found | ({"nominal": about["categorical"]} if about.get("categorical") else {})
 
 
 def result_of_learned(
@@ -137,7 +156,7 @@ def read_json(
     path: str | PathLike[str], form: str, version: int, *, kind: str, name: str, verb: str
 ) -> tuple[Path, dict[str, Any]]:
     """Read a file of ours, or that of this name in a folder; other kinds and newer versions are refused."""
-    file = Path(path)
+    file = file_path(path, "path")
     file = file / name if file.is_dir() else file
     settle(file.parent)
     other = DataError(f"{str(file)!r} is not {kind}: ibmap {verb} --out DIR writes {name}")
@@ -179,6 +198,7 @@ def result_of(found: dict[str, Any]) -> Result:
     for key, kind in (("data", dict), ("provenance", dict), ("levels", dict), ("near_misses", list)):
         if not isinstance(found[key], kind):
             raise DataError(f"{key} is not a {kind.__name__}")
+    found = {**found, "data": with_present_names(found["data"])}
     _check_fields(found, network)
     learned = Learned(
         graph,
@@ -192,11 +212,19 @@ def result_of(found: dict[str, Any]) -> Result:
         required=_edges(found.get("required", []), graph),
         forbidden=_edges(found.get("forbidden", []), graph),
         arcs=_arcs(found["arcs"], graph) if "arcs" in found else None,
+        arc_score=_arc_score(found.get("arc_score")),
         view_scores=_view_scores(found.get("view_scores")),
         known_edges=_known_edges(network, found["near_misses"]),
         warnings=tuple(str(words) for words in list(found.get("warnings", []))),
         rivals=_rivals(found.get("rivals")),
-        effects=effects_of([numbers for _, _, numbers in network.edges()]),
+        copies=network.copies,
+        effects=effects_of(
+            [numbers for _, _, numbers in network.edges()],
+            {
+                graph.edges.index((str(one["x"]), str(one["y"]))): Dependence.from_dict(one)
+                for one in found.get("dependent_effects", [])
+            },
+        ),
     )
     _ = learned.untested  # a prior that is no number shows here, and not on the screen
     return Result(learned, found)
@@ -275,6 +303,20 @@ def _arcs(pairs: Any, graph: Graph) -> tuple[tuple[str, str], ...]:
     arcs = tuple((str(x), str(y)) for x, y in pairs)
     Graph(graph.names, arcs)  # raises if there is no such variable
     return arcs
+
+
+def _dependences(learned: Learned) -> list[dict[str, Any]]:
+    """Return the effects that depend on other variables, with their edges."""
+    found = getattr(learned.effects, "dependences", {})
+    edges = learned.graph.edges
+    return [{"x": edges[e][0], "y": edges[e][1], **one.to_dict()} for e, one in found.items()]
+
+
+def _arc_score(name: Any) -> str | None:
+    """Return the score of the arcs; None if an older file does not say it."""
+    if name not in (None, *DIRECTED):
+        raise DataError(f"there is no score of directed graphs {str(name)[:20]!r}")
+    return None if name is None else str(name)
 
 
 def _near_misses(learned: Learned) -> list[list[Any]]:

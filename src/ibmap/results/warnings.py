@@ -5,11 +5,14 @@ import numpy as np
 from ibmap._text import counted
 from ibmap._types import Bools, Floats, Ints
 from ibmap.data import Schema
+from ibmap.data.quality import FEW_ROWS
+from ibmap.engines.model import MOST_LEVELS
 from ibmap.independence.base import log_one_minus_exp
 
 CERTAIN = 0.99  #: posterior of an edge, at both ends
 FEW, SHARE = 3, 0.05  #: fewer certain pairs, or a smaller share of the number of edges, are not worth a word
 LITTLE = np.log(3.0)  #: log Bayes factor of a test that says next to nothing
+SEVERAL, ROWS_PER_LEVEL = 10, 20  #: levels of a column, and the rows that each should have
 BAND = 1 << 22  #: pairs that are looked at together
 
 
@@ -124,4 +127,30 @@ dependent even if they are not: take prior_counts='bdeu', group levels, or use E
         f"{len(found):,} {joins} columns with more cells than rows, as {schema.names[i]} - {schema.names[j]} "
         f"({r} by {c} levels, {counted(schema.n_rows, 'row')}), which look dependent even if they are not: "
         "take prior_counts='bdeu', group levels, or use EvidenceMAP",
+    )
+
+
+def few_rows_per_level(schema: Schema) -> tuple[str, ...]:
+    """Return the warning about columns of several levels with few rows each, which hide their edges.
+
+    With fewer than five rows a level, reading the table has said so.
+
+    Examples
+    --------
+    >>> schema = Schema(("fault", "b"), (tuple(range(58)), (0, 1)), 500)
+    >>> print(*few_rows_per_level(schema))
+    fault has 58 levels in 500 rows, 9 each: edges of such a column are easily missed, and then its \
+neighbours look joined to each other: group its levels
+    """
+    levels = np.asarray(schema.cardinalities)
+    several = (levels >= SEVERAL) & (levels <= MOST_LEVELS) & (levels * FEW_ROWS <= schema.n_rows)
+    few = np.flatnonzero(several & (levels * ROWS_PER_LEVEL > schema.n_rows))
+    if not len(few) or not schema.n_rows:
+        return ()
+    first = few[np.argmax(levels[few])]
+    more = f" ({counted(len(few) - 1, 'column')} more like this)" if len(few) > 1 else ""
+    return (
+        f"{schema.names[first]} has {levels[first]} levels in {counted(schema.n_rows, 'row')}, "
+        f"{round(schema.n_rows / levels[first])} each{more}: edges of such a column are easily missed, and "
+        "then its neighbours look joined to each other: group its levels",
     )

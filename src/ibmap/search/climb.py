@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ibmap import _core
+from ibmap._text import in_short
 from ibmap._types import Floats, Ints
+from ibmap.criteria import LocalScore
+from ibmap.criteria.bjp import asserted, once
+from ibmap.criteria.local_score import NONE, credibility
 from ibmap.engines.rows import Lists, Rows
 from ibmap.errors import RequestError
-from ibmap.scores import LocalScore
-from ibmap.scores.bjp import asserted, once
-from ibmap.scores.local_score import NONE, credibility
 from ibmap.search.running import TIE, Flip, Pairs
 
 MATRIX = 10_000  #: variables beyond which a matrix of σ takes more memory than is worth it: 8 n² bytes
@@ -50,7 +51,7 @@ class Climb:
             or not isinstance(self.patience, int | np.integer)
             or self.patience < 0
         ):
-            raise RequestError(f"patience must be 0 or more, a whole number, not {self.patience!r}")
+            raise RequestError(f"patience must be 0 or more, a whole number, not {in_short(self.patience)}")
         climbing = ClimbingOnce if score.counts_pairs_once else Climbing
         return climbing(score, int(self.patience), edges, locked)
 

@@ -24,8 +24,17 @@ class Families(Protocol):
     n: int
     tolerance: float
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether gains add up, so that their sums compare structures; otherwise ``lead`` does."""
+        ...
+
     def rows(self, xs: Sequence[int] | Ints, parents: ManyVariables) -> Rows:
         """Return t_xy of all y for some x, each given its parents."""
+        ...
+
+    def lead(self, xs: Sequence[int], parents: Sequence[Ints], others: Sequence[Ints]) -> float:
+        """Return how far some x with parents are ahead of the same x with others."""
         ...
 
 
@@ -41,6 +50,13 @@ class Move(NamedTuple):
     def gain(self) -> float:
         """What all parts gained."""
         return sum(gain for *_, gain in self.parts)
+
+
+class Reached(NamedTuple):
+    """A structure that was reached: what the moves on the way have gained, and if need be its parents."""
+
+    gain: float
+    parents: Lists | None
 
 
 class DagClimb:
@@ -82,11 +98,11 @@ class DagClimb:
         self._dag.put(every, rows.start, rows.y, rows.t, keeps=False)
         for x, y in np.argwhere(arcs).tolist():
             self._dag.move(ADD, x, y)
-        for x in range(score.n):
-            if max_parents == 0 or arcs[x].any():
-                self._look_again(x)
-        self._best_mark = self._dag.mark
-        self._gain = self.best_gain = 0.0  #: of this structure, and of the best one
+        for x in np.flatnonzero(arcs.any(axis=1)).tolist():
+            self._look_again(x)
+        self.best_mark = self._dag.mark  #: of the best structure
+        self._gain = 0.0  # of this structure
+        self._best = self._reached()
         self._beyond: list[Move] = []  # moves since the best structure
         self._begin()
 
@@ -116,7 +132,19 @@ class DagClimb:
     def _begin(self) -> None:
         """Begin a search here: forget what was seen, and what was reached."""
         self._dag.begin()
-        self._optimum, self._in_vain = self._gain, 0  # of this search, and moves since
+        self._optimum, self._in_vain = self._reached(), 0  # of this search, and moves since
+
+    def _reached(self) -> Reached:
+        return Reached(self._gain, None if self.score.adds_up else self.parents)
+
+    def _surpasses(self, other: Reached) -> bool:
+        """Whether this structure is better than another one."""
+        if other.parents is None:
+            return self._gain > other.gain + self.score.tolerance
+        pairs = zip(self.parents.one_by_one(), other.parents.one_by_one(), strict=True)
+        changed = [(x, p, q) for x, (p, q) in enumerate(pairs) if not np.array_equal(p, q)]
+        xs, now, then = zip(*changed, strict=True) if changed else ((), (), ())
+        return self.score.lead(xs, now, then) > self.score.tolerance
 
     def advance(self) -> Move | None:
         """Make a move; None if the search is over, and then the structure is the best one."""
@@ -127,12 +155,12 @@ class DagClimb:
         self._make(move)
         self._dag.remember()
         self._in_vain += 1
-        if self._gain > self._optimum + self.score.tolerance:
-            self._optimum, self._in_vain = self._gain, 0
-        if self._gain > self.best_gain + self.score.tolerance:
-            self.best_gain, self._best_mark = self._gain, self._dag.mark
+        if self._surpasses(self._optimum):
+            self._optimum, self._in_vain = self._reached(), 0
+        if self._surpasses(self._best):
+            self._best, self.best_mark = self._reached(), self._dag.mark
             self._beyond.clear()
-        elif self._dag.mark == self._best_mark:  # where an earlier search has ended
+        elif self._dag.mark == self.best_mark:  # where an earlier search has ended
             self._in_vain = self.tabu + 1
         return move
 
@@ -168,7 +196,7 @@ class DagClimb:
                 self._do(REVERSE, y, x)
             else:
                 self._do(DELETE if kind == ADD else ADD, x, y)
-        self._gain = self.best_gain
+        self._gain = self._best.gain
 
     def _make(self, move: Move) -> None:
         self._do(move.kind, move.x, move.y)

@@ -2,19 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ibmap._types import Floats, Ints
-from ibmap.scores import LocalScore
-from ibmap.scores.local_score import credibility
+from ibmap.criteria import LocalScore
+from ibmap.criteria.local_score import credibility
 from ibmap.search.running import TIE, Flip, Pairs, require_additive
 from ibmap.search.state import NOBODY, State, WithoutEdge
 
 MOST_FLIPS = 3  #: of one pair: searches end even where approximations would let a pair flip for ever
 SWEEPS = 20  #: over all edges, at most
 TRIES = 30  #: swaps of a sweep, the most promising ones
+TRIPLES = 1000  #: that are looked at, the most evident ones
+JOINTS = 100  #: of these that are not cliques yet and are compared at once
+SCAN = 0.05  #: seconds that finding them may take, or as long as the search took:
+OF_TESTS = 6e-8  #: seconds for a pair that was scored
 
 
 class Swap(NamedTuple):
@@ -34,6 +39,7 @@ class Progress:
         self.sweeps = 0
         self.seen: list[Ints] | None = None  #: the blankets at the last sweep
         self.left: list[Swap] = []  #: swaps that it did not try
+        self.triples: Ints | None = None  #: that may be joined, once they have been looked for
         self.known = NOBODY  #: every edge with its rivals, at the last sweep
         self.is_compared = False  #: whether that is about the graph as it stands
 
@@ -67,18 +73,20 @@ def swaps(state: State, progress: Progress) -> Iterator[list[Flip]]:
     """Rounds to the end; then every edge is compared with its rivals, and the rounds go on.
 
     A rival of the edge (x, y), seen from x, is a variable z that would be adjacent to x if y were not. It may
-    have been hidden by y since y came first: no single flip finds it, as y and z say nearly the same.
+    have been hidden by y since y came first: no single flip finds it, as y and z say nearly the same. Where
+    no swap pays, triples that say something only together are joined.
     """
     while True:
         yield from rounds(state, progress)
-        if progress.sweeps == SWEEPS:
-            return
-        progress.sweeps += 1
-        swapped = sweep(state, progress)
-        if not swapped:
+        done: list[Flip] = []
+        if progress.sweeps < SWEEPS:
+            progress.sweeps += 1
+            done = sweep(state, progress)
+        done = done or join(state, progress)
+        if not done:
             return
         progress.is_compared = False
-        yield swapped
+        yield done
 
 
 def count(state: State, progress: Progress, pairs: Ints) -> None:
@@ -127,14 +135,74 @@ def candidates(state: State, progress: Progress) -> list[Swap]:
     return found
 
 
+def join(state: State, progress: Progress) -> list[Flip]:
+    """Make cliques of triples that say something only together, none with a variable that has changed since.
+
+    No single flip finds them: of an exclusive or, two variables say nothing about each other.
+    """
+    if progress.triples is None:
+        seconds = max(SCAN, OF_TESTS * state.n_tests)
+        progress.triples = state.score.triples(TRIPLES, seconds)
+    flips: list[Flip] = []
+    changed: set[int] = set()
+    promising, others = joints(state, progress.triples)
+    later = []
+    if promising and state.native.shift:
+        state.refresh()
+    for triple in promising:
+        if not changed.isdisjoint(triple):
+            later.append(triple)
+        elif done := try_flips(state, progress, missing_edges(state, triple)):
+            flips += done
+            changed.update(v for flip in done for v in flip[:2])
+    progress.triples = np.concatenate([np.array(later, np.int64).reshape(-1, 3), others])
+    return flips
+
+
+def joints(state: State, triples: Ints) -> tuple[list[list[int]], Ints]:
+    """Return the triples that should gain if they were cliques, those that gain most first; and the others.
+
+    Among the first of those that are no cliques and may become one; what does not gain now is forgotten.
+    """
+    some, others = np.split(triples[[is_open(state, triple) for triple in triples.tolist()]], [JOINTS])
+    if not len(some):
+        return [], others
+    xs, owners = some.reshape(-1), np.repeat(some, 3, axis=0)
+    both = zip(xs, state.blankets(xs).one_by_one(), owners, strict=True)
+    wider = [np.setdiff1d(np.union1d(blanket, triple), x) for x, blanket, triple in both]
+    values = state.score.rows(xs, wider, floor=np.inf).value - state.native.values()[xs]
+    state.n_tests += len(xs)
+    gains = values.reshape(-1, 3).sum(axis=1)
+    order = np.argsort(-gains, kind="stable")
+    return some[order[gains[order] > TIE]].tolist(), others
+
+
+def is_open(state: State, triple: list[int]) -> bool:
+    """Whether a triple is no clique, and may become one."""
+    missing = missing_edges(state, triple)
+    return bool(missing) and state.locked.isdisjoint(missing)
+
+
+def missing_edges(state: State, triple: list[int]) -> list[tuple[int, int]]:
+    """Return the pairs of a triple, ascending, that are no edges."""
+    pairs = list(combinations(triple, 2))
+    there = state.native.is_edge(*np.array(pairs, np.int64).T.copy())
+    return [pair for pair, is_edge in zip(pairs, there.tolist(), strict=True) if not is_edge]
+
+
 def try_swap(state: State, progress: Progress, swap: Swap) -> list[Flip]:
-    """Do a swap and the rounds that follow; take all of it back if the score has not risen."""
+    """Do a swap, and keep it if it pays."""
+    return try_flips(state, progress, [(min(swap.x, v), max(swap.x, v)) for v in (swap.y, swap.z)])
+
+
+def try_flips(state: State, progress: Progress, pairs: list[tuple[int, int]]) -> list[Flip]:
+    """Do flips and the rounds that follow; take all of it back if the score has not risen."""
     before, flipped = state.total, progress.flipped
     state.native.begin_trial()
     progress.flipped = Counter()
     flips: list[Flip] = []
-    for v in (swap.y, swap.z):
-        pair = np.array([[min(swap.x, v), max(swap.x, v)]])
+    for each in pairs:
+        pair = np.array([each])
         count(state, progress, pair)
         flips += state.flip(pair)
     for more in rounds(state, progress):
@@ -204,6 +272,7 @@ class GainSearch:
             "sweeps": progress.sweeps,
             "seen": seen,
             "left": [[*swap] for swap in progress.left],
+            "triples": None if progress.triples is None else progress.triples.tolist(),
         }
 
     def restore(self, flips: Sequence[tuple[int, int]], saved: Mapping[str, Any]) -> None:
@@ -222,6 +291,8 @@ class GainSearch:
                 blankets[y].append(x)
             progress.seen = [np.array(sorted(blanket), np.int64) for blanket in blankets]
             progress.left = [Swap(float(g), int(x), int(y), int(z)) for g, x, y, z in saved["left"]]
+        if saved["triples"] is not None:
+            progress.triples = np.array(saved["triples"], np.int64).reshape(-1, 3)
 
     def without_edges(self) -> WithoutEdge:
         """Compare both ends of every edge with the variables that could come in its place, by x and y."""
@@ -252,7 +323,7 @@ def _sigma(state: State, pairs: Ints, sign: float) -> Floats:
     return np.asarray(-np.logaddexp(0.0, -sign * np.stack(ends, axis=1)))
 
 
-class _ByGains:
+class SearchByGains:
     """A search by gains, without options."""
 
     name: str
@@ -268,19 +339,19 @@ class _ByGains:
         return GainSearch(type(self).steps, score, edges, locked)
 
 
-class Steepest(_ByGains):
+class Steepest(SearchByGains):
     """Flip the pair that gains most (``steepest``)."""
 
     name, steps = "steepest", staticmethod(steepest)
 
 
-class Rounds(_ByGains):
+class Rounds(SearchByGains):
     """Flip at once every pair that is the best choice of both its ends (``rounds``)."""
 
     name, steps = "rounds", staticmethod(rounds)
 
 
-class Swaps(_ByGains):
+class Swaps(SearchByGains):
     """Rounds, and then swaps: an edge gives way to a rival where that raises the score (``swaps``)."""
 
     name, steps = "swaps", staticmethod(swaps)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from ibmap._checks import is_whole
+from ibmap._text import in_short
 from ibmap.errors import RequestError
 from ibmap.search.climb import Climb
 from ibmap.search.gains import Rounds, Steepest, Swaps
@@ -27,6 +29,8 @@ def as_search(choice: object, patience: int = 0) -> Search:
         ...
     ibmap.errors.RequestError: patience is an option of search='climb'; 'rounds' has none
     """
+    if not is_whole(patience) or patience < 0:
+        raise RequestError(f"patience must be 0 or more, a whole number, not {in_short(patience)}")
     if choice is None:
         choice = "climb"
     if isinstance(choice, str):
@@ -34,7 +38,7 @@ def as_search(choice: object, patience: int = 0) -> Search:
             raise RequestError(f"unknown search {choice!r}; there are {', '.join(SEARCHES)}")
         choice = Climb(patience) if choice == "climb" else SEARCHES[choice]()
     if isinstance(choice, type) or not all(hasattr(choice, name) for name in ("name", "options", "begin")):
-        raise RequestError(f"{choice!r} is not a search: give a name, or an object with begin(score)")
+        raise RequestError(f"{in_short(choice)} is not a search: give a name, or an object with begin(score)")
     if patience and "patience" not in choice.options():  # type: ignore[attr-defined]
         raise RequestError(f"patience is an option of search='climb'; {choice.name!r} has none")  # type: ignore[attr-defined]
     return choice  # type: ignore[return-value]

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ibmap._types import Floats, Ints
+from ibmap.criteria import LocalScore
 from ibmap.errors import RequestError
-from ibmap.scores import LocalScore
 
 Pairs = Iterable[tuple[int, int]]
 

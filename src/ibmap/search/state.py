@@ -11,8 +11,8 @@ import numpy as np
 
 from ibmap import _core
 from ibmap._types import Bools, Floats, Ints
+from ibmap.criteria import LocalScore
 from ibmap.engines.rows import NONE, Lists, Rows
-from ibmap.scores import LocalScore
 from ibmap.search.running import TIE, Flip, Pairs
 
 WHOLE = 2_000  #: variables up to which rows are kept whole: with more they take more memory than is worth it
@@ -74,8 +74,9 @@ class State:
         self.native = _core.State(n, -np.inf if n <= WHOLE else LISTED)
         if edges := sorted({(min(pair), max(pair)) for pair in edges}):
             self.native.toggle(*_ends(edges))
-        if locked := list(locked):
-            self.native.lock(*_ends(locked))
+        self.locked = {(min(pair), max(pair)) for pair in locked}
+        if self.locked:
+            self.native.lock(*_ends(sorted(self.locked)))
         self.rescore(np.arange(n))
         self.choose()
 
@@ -174,10 +175,15 @@ class State:
             self.native.toggle(*_ends(sorted(odd)))
         if list(self.score.prior) != list(prior):
             self.score.prior = prior
-            self.native.rebase()
-            self.rescore(np.arange(self.score.n))
+            self.refresh()
         else:
             self.rescore(np.unique(np.array(sorted(odd), np.int64)))
+            self.choose()
+
+    def refresh(self) -> None:
+        """Make all rows with the prior as it is now, as those of a search that is taken up again are."""
+        self.native.rebase()
+        self.rescore(np.arange(self.score.n))
         self.choose()
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap import _core
+from ibmap._checks import whole
 from ibmap._random import RandomState, generator
-from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.synthetic.factors import FactorModel
 from ibmap.synthetic.pairwise import PairwiseModel
@@ -59,10 +59,8 @@ def sample(
     >>> bool(abs(sample(coin, 10_000, random_state=0).mean() - 0.75) < 0.02)
     True
     """
-    if n_rows < 1 or sweeps < 1:
-        raise RequestError(f"n_rows and sweeps must be at least 1: got {n_rows} and {sweeps}")
-    if thin is not None and thin < 1:
-        raise RequestError(f"thin must be at least 1, or None for independent chains: got {thin}")
+    n_rows, sweeps = whole(n_rows, "n_rows", 1), whole(sweeps, "sweeps", 1)
+    thin = None if thin is None else whole(thin, "thin", 1)
     seed = int(generator(random_state).integers(2**64, dtype=np.uint64))
     rows = np.empty((n_rows, model.graph.n_variables), dtype=np.uint8)
     if thin is None and isinstance(model, PairwiseModel):

@@ -5,9 +5,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._checks import finite, known, whole
 from ibmap._random import RandomState, generator
-from ibmap._text import one_of
-from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.synthetic.gibbs import SWEEPS, sample
 from ibmap.synthetic.pairwise import PairwiseModel
@@ -33,8 +32,7 @@ def lattice_shape(n_variables: int) -> tuple[int, int]:
     >>> lattice_shape(11)  # 4 + 4 + 3
     (3, 4)
     """
-    if n_variables < 1:
-        raise RequestError(f"a lattice needs at least one variable: got {n_variables}")
+    whole(n_variables, "n_variables", 1, 10**7)
     root = isqrt(n_variables)
     for rows in range(root, 0, -1):
         if n_variables % rows == 0 and n_variables <= _LONGEST * rows * rows:
@@ -81,10 +79,9 @@ def ising_lattice(
     >>> ising_lattice(12).graph, ising_lattice(12, boundary="periodic").graph
     (Graph(12 variables, 17 edges), Graph(12 variables, 24 edges))
     """
-    if boundary not in BOUNDARIES:
-        raise RequestError(f"unknown boundary {boundary!r}: use {one_of(BOUNDARIES)}")
-    if not (np.isfinite(strength) and np.isfinite(field)):
-        raise RequestError(f"strength and field must be finite: got {strength} and {field}")
+    known(boundary, "boundary", BOUNDARIES)
+    known(couplings, "couplings", COUPLINGS)
+    strength, field = finite(strength, "strength"), finite(field, "field")
     rng = generator(random_state)
     pairs = _lattice_pairs(n_variables, boundary == "periodic")
     graph = Graph.from_pairs(pairs, [f"x{i}" for i in range(n_variables)])
@@ -153,6 +150,4 @@ def _unit_couplings(kind: str, n_edges: int, rng: np.random.Generator) -> NDArra
         return np.ones(n_edges)
     if kind == "plus-minus":
         return rng.choice([-1.0, 1.0], size=n_edges)
-    if kind == "gaussian":
-        return rng.standard_normal(n_edges)
-    raise RequestError(f"unknown couplings {kind!r}: use {one_of(COUPLINGS)}")
+    return rng.standard_normal(n_edges)

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ibmap._checks import finite, is_number, known, whole
 from ibmap._random import RandomState, generator
-from ibmap._text import one_of
+from ibmap._text import in_short
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.synthetic.factors import MOST_LEVELS, FactorModel
@@ -71,17 +72,15 @@ def random_network(
     >>> model.graph
     Graph(10 variables, 15 edges)
     """
-    if potentials not in POTENTIALS:
-        raise RequestError(f"unknown potentials {potentials!r}: use {one_of(POTENTIALS)}")
-    if not np.isfinite(log_odds):
-        raise RequestError(f"log_odds must be finite, not {log_odds}")
+    known(potentials, "potentials", POTENTIALS)
+    log_odds = finite(log_odds, "log_odds")
     if potentials == "log-uniform" and abs(log_odds) > LARGEST_LOG_ODDS:
         raise RequestError(
             f"log_odds must lie between -{LARGEST_LOG_ODDS:g} and {LARGEST_LOG_ODDS:g} with potentials="
             f"'log-uniform', not {log_odds:g}"
         )
-    if not 2 <= levels <= MOST_LEVELS:
-        raise RequestError(f"levels must lie between 2 and {MOST_LEVELS}, not {levels}")
+    levels = whole(levels, "levels", 2, MOST_LEVELS)
+    n_variables = whole(n_variables, "n_variables", 1, 10**7)
     rng = generator(random_state)
     pairs = _random_pairs(n_variables, tau, rng)
     graph = Graph.from_pairs(pairs, [f"x{i}" for i in range(n_variables)])
@@ -135,8 +134,8 @@ def simulate_random(
 
 def _random_pairs(n: int, tau: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw pairs by rank in the order (0, 1), (0, 2), ...: all n(n-1)/2 of them are never listed."""
-    if n < 1 or not 0 <= tau <= n - 1:
-        raise RequestError(f"tau must lie between 0 and n_variables - 1: got tau={tau}, n_variables={n}")
+    if not is_number(tau) or not 0 <= tau <= n - 1:
+        raise RequestError(f"tau must lie between 0 and n_variables - 1, {n - 1}, not {in_short(tau)}")
     ranks = rng.choice(n * (n - 1) // 2, size=int(n * tau / 2), replace=False)
     rows = np.arange(n)
     first_rank = rows * (2 * n - rows - 1) // 2  # of pair (i, i + 1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.graph import Graph
 from ibmap.synthetic.gibbs import Model
 
@@ -35,10 +35,10 @@ class World:
         """The true structure."""
         return self.model.graph
 
-    def to_table(self) -> CategoricalData:
+    def to_table(self) -> Table:
         """Return the rows as a table for learners; it knows the levels that no row happens to have, too."""
         levels = tuple(tuple(range(n)) for n in self.model.cardinalities.tolist())
-        return CategoricalData(self.data.T.astype(np.int16), self.graph.names, levels)
+        return Table(self.data.T.astype(np.int16), self.graph.names, levels)
 
     def __repr__(self) -> str:
         return f"World({len(self.data)} rows, {self.graph!r})"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ibmap import _checks
+from ibmap._text import in_short
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 
@@ -72,10 +74,15 @@ def graph_of_groups(n: int, groups: Iterable[Iterable[int]]) -> Graph:
     return Graph.from_pairs(np.array(pairs, np.int64).reshape(-1, 2), variables(n))
 
 
+MOST_BITS = 10**6
+
+
 def check_size(n: object, name: str, divisor: int = 1) -> int:
     """Return the number of bits, if there are enough and the groups come out even."""
-    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-        raise RequestError(f"{name} needs a whole number of bits, 1 or more, not {n!r}")
+    if not _checks.is_whole(n) or not 1 <= n <= MOST_BITS:
+        raise RequestError(
+            f"{name} needs a whole number of bits, 1 or more, at most {MOST_BITS:,}, not {in_short(n)}"
+        )
     if n % divisor:
         raise RequestError(f"{name} has groups of {divisor}: {n} bits is no multiple of it")
     return int(n)
@@ -83,6 +90,6 @@ def check_size(n: object, name: str, divisor: int = 1) -> int:
 
 def check_number(value: object, name: str, least: int, most: int) -> int:
     """Return an option that is a whole number between two others."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value <= most:
-        raise RequestError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+    if not _checks.is_whole(value) or not least <= value <= most:
+        raise RequestError(f"{name} must be a whole number from {least} to {most}, not {in_short(value)}")
     return int(value)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
+from ibmap import _checks
 from ibmap._random import RandomState
 from ibmap.eda.problems.blocks import leading_ones, onemax, royal_road, trap
 from ibmap.eda.problems.problem import Problem
@@ -38,8 +39,7 @@ def make_problem(name: str, n: int, /, *, random_state: RandomState = None, **op
         ...
     ibmap.errors.RequestError: onemax has no option 'gamma'
     """
-    if name not in PROBLEMS:
-        raise RequestError(f"unknown problem {name!r}; there are {', '.join(PROBLEMS)}")
+    _checks.known(name, "problem", PROBLEMS)
     make = PROBLEMS[name]
     parameters = signature(make).parameters
     known = [option for option in parameters if option not in ("n", "random_state")]

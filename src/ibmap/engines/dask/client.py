@@ -4,8 +4,12 @@ import logging
 import os
 import sys
 import warnings
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
+from ibmap._files import forget, remember
 from ibmap._libraries import library
 from ibmap.errors import EngineError, RequestError
 
@@ -61,29 +65,47 @@ def local_cluster(n_workers: int | None = None) -> tuple[Any, list[Any]]:
     dask = distributed()
     _be_quiet()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    scratch = Scratch()
     try:
-        cluster = dask.LocalCluster(
-            n_workers=n_workers or cores,
-            threads_per_worker=1,
-            host=LOOPBACK,
-            dashboard_address=f"{LOOPBACK}:0",  # None would be a port of its own choice
-            worker_dashboard_address=f"{LOOPBACK}:0",  # distributed 2024.8 listens to all otherwise
-            scheduler_kwargs={"dashboard": False},
-            silence_logs=logging.CRITICAL,
-            env=ALONE,
-        )
+        with library("dask").config.set({"temporary-directory": str(scratch.path)}):  # of the scheduler
+            cluster = dask.LocalCluster(
+                n_workers=n_workers or cores,
+                threads_per_worker=1,
+                host=LOOPBACK,
+                dashboard_address=f"{LOOPBACK}:0",  # None would be a port of its own choice
+                worker_dashboard_address=f"{LOOPBACK}:0",  # distributed 2024.8 listens to all otherwise
+                scheduler_kwargs={"dashboard": False},
+                local_directory=str(scratch.path),
+                silence_logs=logging.CRITICAL,
+                env=ALONE,
+            )
         client = dask.Client(cluster, set_as_default=False)
     except (OSError, RuntimeError, dask.TimeoutError) as error:
+        scratch.close()
         said = str(error).partition("\n")[0]
         raise EngineError(
             f"no cluster could be started on this machine: {said}; use the engine 'memory'"
         ) from None
-    return client, [client, cluster]
+    return client, [client, cluster, scratch]
+
+
+class Scratch:
+    """A folder for the files and locks of workers, which goes with them."""
+
+    def __init__(self) -> None:
+        self.path = Path(mkdtemp(prefix="ibmap-workers-"))
+        remember(self.path, whole=True)
+
+    def close(self) -> None:
+        """Remove the folder."""
+        rmtree(self.path, ignore_errors=True)
+        forget(self.path)
 
 
 def _be_quiet() -> None:
     """Leave it to errors to say what is wrong."""
-    for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+    talkers = ("distributed", "asyncio")
+    for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in talkers]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 

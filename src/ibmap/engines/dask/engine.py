@@ -46,7 +46,7 @@ class DaskEngine(PartitionedEngine):
         What becomes of missing values, see :func:`ibmap.load`.
     drop, only : iterable of str, optional
         Columns to leave out; the columns to use.
-    ordinal, categorical, missing_values
+    nominal, ordinal, missing_values
         What is known about single columns, see :func:`ibmap.load`.
     piece_rows : int
         Rows that are packed together.
@@ -68,7 +68,7 @@ class DaskEngine(PartitionedEngine):
         drop: Iterable[str] | None = None,
         only: Iterable[str] | None = None,
         ordinal: Ordinal = None,
-        categorical: Iterable[str] | None = None,
+        nominal: Iterable[str] | None = None,
         missing_values: MissingValues = None,
         piece_rows: int = ROWS,
         told: Told | None = None,
@@ -78,7 +78,7 @@ class DaskEngine(PartitionedEngine):
         columns, self._pieces = pieces_of(self.path.absolute(), piece_rows)
         drop, only = listed_names(drop), listed_names(only)
         names = tuple(columns[i] for i in chosen(columns, drop, only))
-        about = said_about(columns, ordinal, categorical, missing_values)
+        about = said_about(columns, ordinal, nominal, missing_values=missing_values)
         self._how = missing, about  # all that a worker must know to read a piece
         self._reading = {"missing": missing, "drop": drop, "only": only, **about.arguments(names)}
         check_shape(len(self._pieces), names)
@@ -104,7 +104,9 @@ class DaskEngine(PartitionedEngine):
         sizes = [sum(each[1][v] for each in found) for v in range(len(names))]
         n_rows = sum(each[0] for each in found)
         kinds = kinds_of(names, self._plan.ordinal)
-        schema = Schema(names, self._plan.levels, n_rows, kinds, reading=self._reading)
+        has_missing = any(sum(counts) < n_rows for counts in sizes)
+        about: dict[str, Any] = {"reading": self._reading, "has_missing": has_missing}
+        schema = Schema(names, self._plan.levels, n_rows, kinds, **about)
         schema = replace(schema, digest_of_rows=self._digest(schema))
         super().__init__(schema)
         declared = {name for one in seen for name in one.declared}
@@ -172,6 +174,8 @@ class DaskEngine(PartitionedEngine):
             asked: Questions = arguments[0]
             found = self._workers.ask(method, (pack_questions(asked),))
             return [unpack_tables(message, asked, self.schema.cardinalities) for message in found]
+        if method == "colour_sums":
+            return self._workers.ask(method, arguments)
         raise EngineError(f"nobody can be asked for {method!r}")
 
     def close(self) -> None:

@@ -6,10 +6,12 @@ are kept in files of the worker's own folder, and mapped from there: a table may
 
 import hashlib
 import pickle
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, TypeVar
 from weakref import finalize
 
 import numpy as np
@@ -29,7 +31,10 @@ from ibmap.engines.merge import add_tables
 from ibmap.engines.partitioned import ThreadPlaces, level_sizes
 from ibmap.errors import IbmapError
 
+T = TypeVar("T")
+
 ANSWER, REFUSED, FAILED = "answer", "refused", "failed"  #: how an answer begins
+TRIES = 3  #: to write a file, if the folder vanishes
 ROOM = 0.4  #: share of the memory of a worker that mapped pieces may take between two questions
 
 
@@ -67,28 +72,30 @@ class Workplace:
     def read(self, piece: Piece, names: tuple[str, ...], missing: str, about: Told) -> Passing:
         """Read a piece and keep it, packed by its own labels; return what was seen in it."""
         passing = read_piece(piece, names, missing, about)
-        with self._path(piece, "read").open("wb") as file:
-            pickle.dump(passing, file, protocol=5)
+
+        def keep() -> None:
+            with self._path(piece, "read").open("wb") as file:
+                pickle.dump(passing, file, protocol=5)
+
+        self._in_folder(keep)
         return without_rows(passing)
 
     def settle(self, piece: Piece, plan: Plan, missing: str, about: Told) -> tuple[int, list[Ints], str]:
         """Pack a piece by the labels of all; return its rows, those of every level, and a digest.
 
-        A piece that was read elsewhere, by a worker that is gone, is read again.
+        A piece that was read elsewhere, by a worker that is gone, or whose file is gone, is read again.
         """
         kept = self._path(piece, "read")
-        if kept.exists():
+        try:
             with kept.open("rb") as file:
                 passing = pickle.load(file)
-            kept.unlink()
-        else:
+            kept.unlink(missing_ok=True)
+        except FileNotFoundError:
             passing = read_piece(piece, plan.names, missing, about)
         data = settled(passing, plan)
         digest = _digest(data)
-        path = self._path(piece, "ibmap")
-        write_packed(PackedData(data.bits, data.names, data.levels, digest=digest), path)
+        mapped = self._mapped(piece, PackedData(data.bits, data.names, data.levels, digest=digest))
         del passing, data
-        mapped = open_packed(path, mapped=True)
         self._pieces[piece.number] = MemoryEngine(mapped)
         self._places = None
         return mapped.n_rows, [level_sizes(mapped.bits, v) for v in range(mapped.n_variables)], digest
@@ -98,6 +105,10 @@ class Workplace:
         found = self._ask(pieces, "tables", unpack_questions(asked))
         return pack_tables(found[0] if len(found) == 1 else add_tables(found))
 
+    def colour_sums(self, pieces: list[int], colours: Any) -> Any:
+        """Add up the scrambled colours of the rows of every cell."""
+        return np.sum(self._ask(pieces, "colour_sums", colours), axis=0, dtype=np.uint64)
+
     def _ask(self, pieces: list[int], method: str, *arguments: Any) -> list[Any]:
         if self._places is None or self._asked != pieces:
             engines = [self._pieces[number] for number in pieces]
@@ -106,6 +117,26 @@ class Workplace:
             releases_pages = bool(self._memory) and mapped > ROOM * float(self._memory or 0)
             self._places, self._asked = ThreadPlaces(engines, self._threads, releases_pages), pieces
         return self._places.ask(method, *arguments)
+
+    def _mapped(self, piece: Piece, data: PackedData) -> PackedData:
+        """Write a piece, and map it from there."""
+
+        def written() -> PackedData:
+            path = self._path(piece, "ibmap")
+            write_packed(data, path)
+            return open_packed(path, mapped=True)
+
+        return self._in_folder(written)
+
+    def _in_folder(self, work: Callable[[], T]) -> T:
+        """Do something with files; again, if somebody has removed the folder meanwhile."""
+        for _ in range(TRIES):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError, IbmapError):
+                return work()
+            if self._folder.is_dir():
+                break
+        return work()
 
     def _path(self, piece: Piece, suffix: str) -> Path:
         return self._folder / f"{piece.number}.{suffix}"

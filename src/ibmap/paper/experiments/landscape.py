@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ibmap.data import CategoricalData
+from ibmap.data import Table
 from ibmap.paper import all_structures
 from ibmap.paper.claims import Case, Claim
 from ibmap.paper.comparisons import falls
@@ -47,9 +47,7 @@ def _world(n: int, cell: Cell, repetition: int, setup: Setup) -> Sampled:
     return random_world(n, int(cell["tau"]), rows, potentials, setup.settings, repetition)
 
 
-def _measures(
-    world: Sampled, table: CategoricalData, scores: Floats, distance: Ints, setup: Setup
-) -> Measures:
+def _measures(world: Sampled, table: Table, scores: Floats, distance: Ints, setup: Setup) -> Measures:
     """Describe the landscape, and where the structure that IBMAP-HC found stands in it."""
     graph, effort = fit("ibmap-hc", table, test=bayesian(setup.settings))
     found = float(effort["score"])

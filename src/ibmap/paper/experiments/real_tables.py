@@ -14,7 +14,7 @@ from ibmap.paper.fits import EMPTY, PAPER_LEARNERS, RULES, bayesian, fit, told
 from ibmap.paper.results import Cell, Measures, Results
 
 if TYPE_CHECKING:
-    from ibmap.data import CategoricalData
+    from ibmap.data import Table
 
 
 class Printed(NamedTuple):
@@ -99,7 +99,7 @@ def run(cell: Cell, repetition: int, setup: Setup) -> Measures:
 @lru_cache(maxsize=4)
 def _split(
     name: str, fraction: float, seed: int, discretize: str, data_dir: Path | None
-) -> tuple["CategoricalData", "CategoricalData"]:
+) -> tuple["Table", "Table"]:
     from ibmap.paper import datasets
 
     with warnings.catch_warnings():

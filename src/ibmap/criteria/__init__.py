@@ -1,0 +1,30 @@
+"""How probable is this graph: local scores, which give searches rows of evidence."""
+
+from ibmap.criteria.adaptive import AdaptiveScore
+from ibmap.criteria.bjp import BJPScore
+from ibmap.criteria.closure import Assertion, markov_blanket_closure
+from ibmap.criteria.gaussian import GaussianScore
+from ibmap.criteria.ib import IBScore
+from ibmap.criteria.local_score import LocalScore, LocalScoreBase, Score, TableScore
+from ibmap.criteria.mixed import MixedScore
+from ibmap.criteria.pairwise import PairwiseScore
+from ibmap.criteria.registry import SCORES, as_score
+from ibmap.criteria.saturated import SaturatedScore
+
+__all__ = [
+    "SCORES",
+    "AdaptiveScore",
+    "Assertion",
+    "BJPScore",
+    "GaussianScore",
+    "IBScore",
+    "LocalScore",
+    "LocalScoreBase",
+    "MixedScore",
+    "PairwiseScore",
+    "SaturatedScore",
+    "Score",
+    "TableScore",
+    "as_score",
+    "markov_blanket_closure",
+]

@@ -1,0 +1,227 @@
+"""What a score must offer: rows of evidence, from which every search works.
+
+A score is local: score(G) = Σ_x s_x(B_x), B_x the blanket of x. What a search needs from it are rows
+(:class:`ibmap.engines.rows.Rows`): for one x and its blanket, t_xy of the ys that matter.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ibmap._types import Floats, Ints
+from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists, rows_of_matrix
+from ibmap.independence import IndependenceTest
+
+NONE = np.empty(0, np.int64)
+ROWS_AT_ONCE = 64  #: rows that are asked for in one trip, at least
+TABLES_AT_ONCE = 1 << 14  #: and so many tables: with few variables all rows are one trip
+CELLS_AT_ONCE = 1 << 22  #: of σ that are filled in at once
+
+
+class LocalScore(Protocol):
+    """A score bound to an engine.
+
+    Attributes
+    ----------
+    n : int
+        Number of variables.
+    additive : bool
+        Whether t_xy is what the score gains: if the edge (x, y) is flipped, Σ s changes by
+        ±(t_xy + t_yx) / 2. Searches that trust gains without trying them need that.
+    counts_pairs_once : bool
+        Whether of the two ends of a pair only one counts, which depends on the blankets of both.
+    prior : sequence of float
+        What was learned about the prior of edges so far, for checkpoints; empty if nothing is learned.
+    """
+
+    n: int
+    additive: bool
+    counts_pairs_once: bool
+    prior: Sequence[float]
+
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket; see :meth:`ibmap.engines.Engine.rows`."""
+        ...
+
+    def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
+        """Learn the prior of edges from the posterior number of neighbours; return by how much t_xy changes.
+
+        None if it hardly does, or if the score has nothing to learn.
+        """
+        ...
+
+    def triples(self, most: int, seconds: float) -> Ints:
+        """Return triples that may say something only together, (triples, 3), the most evident first.
+
+        None if the score sees no interactions, or if finding them takes longer than some seconds.
+        """
+        ...
+
+    def value(self, x: int, blanket: Ints) -> float:
+        """Return s_x(B)."""
+        ...
+
+    def fill_empty(self, sigma: Floats) -> Floats:
+        """Fill in σ_xy of all pairs in the graph without edges, and return s_x of every x."""
+        ...
+
+
+class Score(Protocol):
+    """A score and its options, not yet bound to an engine."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in ``SCORES``."""
+        ...
+
+    @property
+    def uses_test(self) -> bool:
+        """Whether it asks a test of independence."""
+        ...
+
+    def options(self) -> Mapping[str, Any]:
+        """Return its options, as JSON can hold them."""
+        ...
+
+    def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> LocalScore:
+        """Bind it to an engine, and to a test if it asks one."""
+        ...
+
+
+class LocalScoreBase:
+    """What follows from rows: subclass it, and write ``rows``."""
+
+    n: int
+    additive: bool = True
+    counts_pairs_once: bool = False
+    prior: Sequence[float] = ()
+
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket."""
+        raise TypeError(f"{type(self).__name__} must define rows(xs, blankets, *, floor, also, exact)")
+
+    def triples(self, most: int, seconds: float) -> Ints:
+        """Return triples that may say something only together: none."""
+        return np.empty((0, 3), np.int64)
+
+    def fill_empty(self, sigma: Floats) -> Floats:
+        """Fill in σ_xy of all pairs in the graph without edges, and return s_x of every x."""
+        values, at_once = np.empty(self.n), max(ROWS_AT_ONCE, CELLS_AT_ONCE // max(self.n, 1))
+        for first in range(0, self.n, at_once):
+            some = np.arange(first, min(first + at_once, self.n))
+            rows = self.rows(some, no_lists(len(some)))
+            sigma[some] = credibility(rows.matrix(self.n), some, [NONE] * len(some))
+            values[some] = rows.value
+        return values
+
+    def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
+        """Learn nothing."""
+        return None
+
+    def value(self, x: int, blanket: Ints) -> float:
+        """Return s_x(B)."""
+        return float(self.rows([x], [np.asarray(blanket, np.int64)], floor=np.inf).value[0])
+
+
+class TableScore(LocalScoreBase):
+    """A score whose evidence is a function of the table of x and y in the slices of the rest of the blanket.
+
+    Subclass it, and write ``evidence`` (t_xy of every table) and ``values`` (s_x(B) of every question, from
+    the slices alone).
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.n = engine, engine.schema.n_variables
+
+    def evidence(self, tables: Tables) -> Floats:
+        """Return t_xy of every table."""
+        raise TypeError(f"{type(self).__name__} must define evidence(tables)")
+
+    def values(self, tables: Tables) -> Floats:
+        """Return s_x(B) of every question."""
+        raise TypeError(f"{type(self).__name__} must define values(tables)")
+
+    def rows(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket: one trip, and margins of its slices."""
+
+        def made(some: Ints, given: list[Ints]) -> tuple[Floats, Floats]:
+            tables = ask(self.engine, Questions.rows(some.tolist(), given, self.n))
+            return spread_rows(tables, self.n, self.evidence), self.values(tables)
+
+        return rows_by_trips(self.n, made, xs, blankets, floor, also)
+
+
+def rows_by_trips(
+    n: int,
+    made: Callable[[Ints, list[Ints]], tuple[Floats, Floats]],
+    xs: Sequence[int] | Ints,
+    blankets: ManyVariables,
+    floor: float,
+    also: ManyVariables | None,
+) -> Rows:
+    """Return rows that are made whole, some at a time, with what matters in them."""
+    which, given = np.asarray(xs, np.int64), as_lists(blankets)
+    others = as_lists(also or no_lists(len(which)))
+    at_once = max(ROWS_AT_ONCE, TABLES_AT_ONCE // max(n, 1))
+    parts = []
+    for first in range(0, max(len(which), 1), at_once):
+        some = slice(first, min(first + at_once, len(which)))
+        mine = given.some(some)
+        evidence, values = made(which[some], mine.one_by_one())
+        parts.append(rows_of_matrix(evidence, values, which[some], mine, floor=floor, also=others.some(some)))
+    return joined_rows(parts)
+
+
+def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
+    """Return evidence as rows: that of the tables, and that of the members of each blanket."""
+    asked = tables.answered()[0]
+    out = np.zeros((len(asked), n))
+    out[asked.of_table, asked.y] = evidence(tables)
+    if len(asked.given):
+        owner = np.repeat(np.arange(len(asked)), np.diff(asked.given_start))
+        out[owner, asked.given] = evidence(tables.margins())
+    return out
+
+
+def credibility(evidence: Floats, xs: Sequence[int] | Ints, blankets: Sequence[Ints]) -> Floats:
+    """Return σ_xy = -softplus(∓t_xy): the log posterior of what a graph asserts, seen from each of some x.
+
+    It asserts dependence from the members of the blanket, and independence from all others.
+
+    Examples
+    --------
+    >>> credibility(np.array([[0.0, 2.0, -2.0]]), [0], [np.array([1])]).round(4)
+    array([[ 0.    , -0.1269, -0.1269]])
+    """
+    signed = evidence.copy()
+    for row, blanket in zip(signed, blankets, strict=True):
+        row[blanket] *= -1.0
+    sigma = -np.logaddexp(0.0, signed)
+    sigma[np.arange(len(sigma)), xs] = 0.0
+    return sigma

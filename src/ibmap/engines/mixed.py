@@ -1,0 +1,326 @@
+"""The engine of tables of any columns: rows of evidence from rows, and counts of what has levels."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibmap import _core
+from ibmap._types import Floats, Ints
+from ibmap.data import Table
+from ibmap.data.numbers import scores, standard_columns
+from ibmap.data.schema import CONTINUOUS, ORDINAL
+from ibmap.data.weights import repeated
+from ibmap.engines.arrangement import Arrangement
+from ibmap.engines.arrangement import mixed as scrambled
+from ibmap.engines.engine import EngineBase
+from ibmap.engines.memory import MemoryEngine, drawn_rows
+from ibmap.engines.model import DIRECTED, Model
+from ibmap.engines.moments import COUNTS_NOTHING, Moments, gaussian_moments, moments_of
+from ibmap.engines.questions import Questions
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists
+from ibmap.engines.tables import Tables
+from ibmap.engines.triples import Triples
+from ibmap.errors import RequestError
+
+TINY = 1e-9  #: a share of a variance that is not told from nothing
+RANK_ROWS = 2.0  #: rows of noise beside its own that a number has by its ranks, which are not exact
+NOBODY = (0, float("nan"), float("nan"))
+UNIT = 1 << 20  #: whole numbers that stand for a weight of 1
+
+
+class Filled(NamedTuple):
+    """Several copies of a table, with other values where some are missing."""
+
+    codes: NDArray[np.int16]  #: (copies, variables with levels, rows)
+    numbers: Floats  #: (copies, numbers, rows): standardised
+
+    def some(self, coded: Any, numbers: Any, rows: Any = slice(None)) -> "Filled":
+        """Return some variables and some rows."""
+        return Filled(self.codes[:, coded][:, :, rows], self.numbers[:, numbers][:, :, rows])
+
+
+class Pair(NamedTuple):
+    """Two variables side by side."""
+
+    counts: tuple[tuple[int, ...], ...] = ()  #: of the levels of both
+    correlation: float | None = None  #: of two numbers, by ranks or values as the table has them
+    means: tuple[
+        tuple[int, float, float], ...
+    ] = ()  #: of a number, by level of the other: rows, mean, deviation
+
+
+class MixedEngine(EngineBase):
+    """A table of categories and numbers, in memory.
+
+    Parameters
+    ----------
+    data : Table
+        The table.
+    filled : Filled or None
+        Copies of it without missing values, of which evidence comes then; each counts as one of so many.
+    """
+
+    def __init__(self, data: Table, filled: Filled | None = None) -> None:
+        self.data, self.schema, self.filled = data, data.schema, filled
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MixedEngine, (self.data, self.filled)
+
+    @cached_property
+    def columns(self) -> Any:
+        """Two standardised columns of every number: (2, numbers, rows)."""
+        return standard_columns(self.data.values, self.data.numbers, self.data.weights)
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """Of every variable, as the core takes it: 0 nominal, 1 ordinal, 2 a number."""
+        kinds = [2 if kind == CONTINUOUS else int(kind == ORDINAL) for kind in self.schema.kinds]
+        return np.array(kinds, np.uint8)
+
+    @cached_property
+    def table(self) -> _core.MixedTable:
+        """The rows, for the core."""
+        sizes = np.array([len(labels) for labels in self.schema.levels], np.int64)
+        rows = self._row_order
+        codes, weights = self.data.codes[:, rows], self.data.weights
+        weights = None if weights is None else weights[rows]
+        columns = standard_columns(self.data.values[:, rows], self.data.numbers, weights)
+        if self.filled is not None:
+            n_copies = len(self.filled.codes)
+            codes, numbers = (np.concatenate(list(copies[:, :, rows]), axis=1) for copies in self.filled)
+            weights = np.tile(np.ones(self.data.n_rows) if weights is None else weights, n_copies) / n_copies
+            columns = standard_columns(numbers, "values", weights)
+        return _core.MixedTable(
+            self.kinds,
+            sizes,
+            codes.astype(np.int16, copy=False),
+            columns,
+            np.empty(0) if weights is None else weights,
+            1,
+            RANK_ROWS if self.data.numbers == "ranks" else 0.0,
+        )
+
+    @property
+    def _row_order(self) -> Ints:
+        """The rows in an order that is made of their contents, so that sums over them end alike."""
+        keys = np.zeros(self.data.n_rows, np.uint64)
+        for v, row in enumerate((*self.data.codes.astype(np.int64), *self.data.values)):
+            keys = scrambled(keys + scrambled(row.view(np.uint64) + np.uint64(v)))
+        return np.argsort(keys, kind="stable")
+
+    def rows(
+        self,
+        model: Model,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Return the rows of some x, each given its blanket; see :class:`ibmap.engines.Engine`."""
+        if model.family != "mixed" and not self.schema.is_continuous:
+            return self._counted.rows(model, xs, blankets, floor=floor, also=also, exact=exact)
+        if model.family in DIRECTED:
+            raise RequestError(COUNTS_NOTHING)
+        if model.family != "mixed":
+            raise RequestError(
+                f"the score {model.family!r} counts levels: use 'mixed' for numbers and missing values"
+            )
+        given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
+        found = self.table.rows(
+            np.asarray(xs, np.int64), *given, model.log_odds, floor, *others, exact, model.n_threads
+        )
+        return Rows(*found)
+
+    def tables(self, questions: Questions) -> Tables:
+        """Count what has levels; refuse questions about numbers."""
+        asked = np.concatenate([questions.x, questions.y, questions.given])
+        if self.data.is_number[asked].any():
+            raise RequestError(COUNTS_NOTHING)
+        found = self._counted.tables(questions)
+        return replace(found, levels=self.schema.cardinalities, of_rows=self.schema.n_rows)
+
+    @cached_property
+    def _repeated(self) -> "MixedEngine":
+        """The same table with its rows as often as they count, for those who count rows."""
+        data = self.data
+        if data.weights is None:
+            return self
+        return MixedEngine(replace(data.rows(repeated(data.weights)), weights=None))
+
+    def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
+        """Return the triples of what has levels with more evidence of an interaction than a threshold."""
+        return self._counted.triples(threshold, most, n_threads)
+
+    @property
+    def seconds_for_triples(self) -> float:
+        """About how long one core takes for that."""
+        return self._counted.seconds_for_triples
+
+    @cached_property
+    def _counted(self) -> MemoryEngine:
+        """The same table, in which numbers are constants."""
+        data = self._repeated.data
+        codes = np.zeros((len(data.names), data.n_rows), np.int16)
+        codes[~data.is_number] = data.codes
+        levels = tuple(labels or (None,) for labels in data.levels)
+        return MemoryEngine(Table(codes, data.names, levels, ordinal=data.ordinal))
+
+    def pair(self, x: int, y: int) -> Pair:
+        """Return two variables side by side: counts of levels, means by level, or a correlation."""
+        data, columns = self._repeated.data, self._repeated.columns
+        is_number, place = data.is_number, data.place
+        if is_number[x] and is_number[y]:
+            one, other = (columns[0, place[v]].astype(np.float64) for v in (x, y))
+            both = ~(np.isnan(one) | np.isnan(other))
+            return Pair(correlation=correlation(one[both], other[both]))
+        if is_number[x] or is_number[y]:
+            level, number = (y, x) if is_number[x] else (x, y)
+            codes, values = data.codes[place[level]], data.values[place[number]]
+            groups = [values[(codes == k) & ~np.isnan(values)] for k in range(len(self.schema.levels[level]))]
+            means = [
+                (len(some), float(some.mean()), float(some.std())) if len(some) else NOBODY for some in groups
+            ]
+            return Pair(means=tuple(means))
+        one, other = data.codes[place[x]], data.codes[place[y]]
+        both = (one >= 0) & (other >= 0)
+        found = np.zeros((len(self.schema.levels[x]), len(self.schema.levels[y])), np.int64)
+        np.add.at(found, (one[both], other[both]), 1)
+        return Pair(counts=tuple(map(tuple, found.tolist())))
+
+    @cached_property
+    def gaussian_moments(self) -> Moments | None:
+        """Number of rows, means and sums of products, if all variables are numbers and none is missing."""
+        if self._repeated is not self:
+            return self._repeated.gaussian_moments
+        if len(self.data.codes) or self.data.has_missing:
+            return None
+        return moments_of(self._scores.T)
+
+    @cached_property
+    def _scores(self) -> Floats:
+        """What of the numbers counts: (numbers, rows)."""
+        return np.array([scores(values, self.data.numbers) for values in self.data.values])
+
+    def log_left_out(self, x: int, given: Ints) -> float:
+        """Return how well others predict a variable: the sum of log densities, in standard deviations.
+
+        Each row is predicted by a linear regression on the other rows: Student's t, with n - k - 2 degrees
+        of freedom for k given variables.
+        """
+        from scipy.special import gammaln
+
+        if self._repeated is not self:
+            return self._repeated.log_left_out(x, given)
+        n, free = self.schema.n_rows, self.schema.n_rows - len(given) - 2
+        if free < 1:
+            name = self.schema.names[x]
+            raise RequestError(f"{n} rows are too few to predict {name!r} from {len(given)} neighbours")
+        rows = self._standard[:, [x, *given]]
+        basis, scales, _ = np.linalg.svd(np.column_stack([np.ones(n), rows[:, 1:]]), full_matrices=False)
+        basis = basis[:, scales > 1e-7 * scales[0]]
+        left = rows[:, 0] - basis @ (basis.T @ rows[:, 0])
+        kept = np.maximum(1.0 - (basis**2).sum(axis=1), TINY)  # one less the leverage of each row
+        spread = np.maximum((left**2).sum() - left**2 / kept, TINY) / free
+        z2 = left**2 / (kept * spread)
+        constant = gammaln((free + 1) / 2) - gammaln(free / 2) - np.log(free * np.pi) / 2
+        return float((constant - (np.log(spread / kept) + (free + 1) * np.log1p(z2 / free)) / 2).sum())
+
+    @cached_property
+    def _standard(self) -> Floats:
+        """The rows, each variable with mean 0 and variance 1; a constant is 0."""
+        moments = gaussian_moments(self)
+        spread = np.sqrt(np.diagonal(moments.scatter) / max(moments.n_rows, 1))
+        return np.asarray((self._scores.T - moments.mean) / np.where(moments.is_constant, np.inf, spread))
+
+    def arrangement(self, first: Sequence[int] = ()) -> Arrangement:
+        """Return the order of the columns by their contents; copies and levels stay as they are."""
+        order = np.lexsort((np.arange(len(self.data.names)), self.colours[0]))
+        return Arrangement(order, tuple(np.arange(len(self.schema.levels[v])) for v in order.tolist()))
+
+    @cached_property
+    def colours(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """A number for every column, and one for every row, that depends on contents alone.
+
+        Names, labels, places and the order of rows change nothing. It begins with the values and how often
+        they come; then rows get the sums of their cells, and columns those of their cells times their rows.
+        """
+        data, cells = self.data, np.empty((len(self.data.names), self.data.n_rows), np.uint64)
+        codes, values = iter(data.codes), iter(self.columns[0])
+        weights = np.full(data.n_rows, 1, np.uint64)
+        if data.weights is not None:
+            weights = np.rint(data.weights * UNIT).astype(np.uint64)
+        for v, is_number in enumerate(data.is_number.tolist()):
+            row = whole(next(values)) if is_number else next(codes)
+            _, place = np.unique(row, return_inverse=True)
+            counts = np.zeros(int(place.max(initial=-1)) + 1, np.uint64)
+            np.add.at(counts, place, weights)
+            is_ordered = is_number or data.names[v] in data.ordinal
+            own = row.astype(np.int64).astype(np.uint64) if is_ordered else counts[place]
+            cells[v] = scrambled(own + np.uint64(len(data.levels[v]) + 1000 * is_number))
+        colours = (scrambled(cells) * weights).sum(axis=1, dtype=np.uint64)
+        for _ in range(2):
+            rows = scrambled(scrambled(cells + colours[:, None]).sum(axis=0, dtype=np.uint64))
+            told = scrambled(cells ^ rows) * weights
+            colours = scrambled(colours + told.sum(axis=1, dtype=np.uint64))
+        return np.asarray(colours, np.uint64), np.asarray(rows, np.uint64)
+
+    def arranged(self, arrangement: Arrangement) -> "MixedEngine":
+        """Return the table with its columns in another order."""
+        data, order = self.data, arrangement.columns
+        arranged = data.variables(order.tolist())
+        arranged = arranged.with_description(warnings=data.warnings, reading=data.reading)
+        coded, numbers = (data.place[order[data.is_number[order] == kind]] for kind in (False, True))
+        return MixedEngine(arranged, self.filled and self.filled.some(coded, numbers))
+
+    def in_both_kinds(self, names: Sequence[str]) -> "MixedEngine":
+        """Return the table in which some columns are categories, and come again as ordered levels."""
+        data, which = self.data, list(self.schema.indices(names))
+        again = tuple(f"{name}\0" for name in names)  # names that are not there
+        both = Table(
+            np.concatenate([data.codes, data.codes[data.place[which]]]),
+            (*data.names, *again),
+            (*data.levels, *(data.levels[v] for v in which)),
+            ordinal=(*(name for name in data.ordinal if name not in names), *again),
+            values=data.values,
+            numbers=data.numbers,
+        )
+        return MixedEngine(both)
+
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MixedEngine":
+        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        rows = drawn_rows(rng, self.data.n_rows, share, self.data.clusters)
+        filled = self.filled and self.filled.some(slice(None), slice(None), rows)
+        return MixedEngine(self.data.rows(rows), filled)
+
+
+def whole(values: NDArray[np.float32]) -> Ints:
+    """Return numbers as whole multiples of a millionth: sums in another order end with other bits.
+
+    Examples
+    --------
+    >>> whole(np.array([1.5, 1e-18, np.nan], np.float32)).tolist()
+    [1572864, 0, -1099511627776]
+    """
+    return np.rint(np.nan_to_num(values.astype(np.float64), nan=-float(UNIT)) * UNIT).astype(np.int64)
+
+
+def correlation(one: Floats, other: Floats) -> float:
+    """Return the correlation of two columns; 0 if one of them does not vary."""
+    one, other = one - one.mean(), other - other.mean()
+    scale = np.sqrt((one @ one) * (other @ other))
+    return float(one @ other / scale) if scale > 0 else 0.0
+
+
+def in_rows(engine: object) -> MixedEngine:
+    """Return the engine of a table in memory that makes rows of evidence from rows."""
+    if isinstance(engine, MixedEngine):
+        return engine
+    if isinstance(engine, MemoryEngine):
+        return engine.row_by_row
+    raise RequestError(f"{type(engine).__name__} does not look at single rows: read the table into memory")

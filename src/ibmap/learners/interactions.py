@@ -1,0 +1,133 @@
+"""Interactions: three variables that say something only together, wherever they are in a table.
+
+A search that adds one neighbour at a time does not see an exclusive or: no pair shows it. This looks at all
+triples (``engines/triples.py``). What it finds are candidates: of the triples of known networks that are
+beyond their prior, 11 to 83 % are cliques, the others shadows of other variables.
+"""
+
+from dataclasses import dataclass
+from math import comb, exp, log, log1p
+from typing import Any
+
+import numpy as np
+
+from ibmap._parallel import n_threads
+from ibmap.data import Table, load
+from ibmap.engines import Engine, as_engine
+from ibmap.engines.engine import is_engine
+from ibmap.engines.model import MOST_LEVELS
+from ibmap.errors import RequestError
+from ibmap.independence.base import require_levels
+
+TIE = 1e-9  #: evidence that may come from rounding
+LONGEST = 6 * 3600.0  #: seconds that all threads together may take
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Three variables that say something only together.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        Their names, in the order of the columns.
+    log_evidence : float
+        Log Bayes factor of the three together against what the pairs say.
+    log_prior_odds : float
+        That one triple of all is expected to interact.
+    """
+
+    variables: tuple[str, str, str]
+    log_evidence: float
+    log_prior_odds: float
+
+    @property
+    def log_posterior(self) -> float:
+        """The logarithm of the posterior probability of an interaction."""
+        odds = self.log_evidence + self.log_prior_odds
+        return -log1p(exp(-odds)) if odds > 0 else odds - log1p(exp(odds))
+
+    @property
+    def posterior(self) -> float:
+        """The posterior probability of an interaction."""
+        return exp(self.log_posterior)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return names and numbers, as JSON and tables have them."""
+        x, y, z = self.variables
+        return {"x": x, "y": y, "z": z, "log_evidence": self.log_evidence, "posterior": self.posterior}
+
+
+def find_interactions(
+    data: Any,
+    *,
+    least_posterior: float = 0.5,
+    most: int = 1000,
+    n_jobs: int | None = None,
+    engine: Any = None,
+) -> list[Interaction]:
+    """Look at all triples of variables for those that say something only together, as an exclusive or does.
+
+    The evidence of a triple compares the joint table of the three with those of its pairs, on the rows that
+    know all three; its prior is that one triple of all is expected to interact. An interaction need not be
+    direct: like a correlation, it may be the shadow of other variables. Columns of more than 100 levels, and
+    triples with more cells than there are rows, are not looked at.
+
+    Parameters
+    ----------
+    data : table, Table or Engine
+        The table, anything that :func:`ibmap.load` reads (missing values may stay), or an engine that
+        holds it.
+    least_posterior : float
+        The smallest posterior that is listed.
+    most : int
+        Triples that are listed, those of most evidence.
+    n_jobs : int or None
+        Threads; -1 is all cores.
+    engine : Engine, callable, str or None
+        Who counts; None is the memory of this process.
+
+    Returns
+    -------
+    list of Interaction
+        Those of most evidence first.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, c = rng.integers(2, size=(3, 500))
+    >>> table = {"a": a, "b": b, "c": c, "d": a ^ b ^ (rng.random(500) < 0.2)}
+    >>> [(one.variables, round(one.posterior, 3)) for one in find_interactions(table)]
+    [(('a', 'b', 'd'), 1.0)]
+    """
+    if isinstance(least_posterior, bool) or not 0 < least_posterior < 1:
+        raise RequestError(f"least_posterior must lie between 0 and 1, not {least_posterior!r}")
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
+        raise RequestError(f"most must be a positive whole number, not {most!r}")
+    threads = n_threads(n_jobs)
+    if not isinstance(data, Table) and not is_engine(data):
+        data = load(data, missing="testwise")
+    counting = as_engine(data, engine)
+    require_levels(counting)
+    check_time(counting, threads)
+    levels = np.asarray(counting.schema.cardinalities)
+    n = int(((levels > 1) & (levels <= MOST_LEVELS)).sum())
+    odds, names = -log(max(comb(n, 3), 1)), counting.schema.names
+    least = log(least_posterior / (1 - least_posterior)) - odds
+    found = counting.triples(least + TIE, int(most), threads)
+    return [
+        Interaction((names[x], names[y], names[z]), evidence, odds)
+        for (x, y, z), evidence in zip(found.which.tolist(), found.evidence.tolist(), strict=True)
+    ]
+
+
+def check_time(engine: Engine, threads: int) -> None:
+    """Refuse a scan that would take too long."""
+    seconds, n = engine.seconds_for_triples / threads, engine.schema.n_variables
+    if seconds > LONGEST:
+        hours = seconds / 3600
+        about = f"{hours:,.0f} hours" if hours < 72 else f"{hours / 24:,.0f} days"
+        raise RequestError(
+            f"{n:,} columns have {comb(n, 3):.2g} triples, which would take about {about} "
+            f"({LONGEST / 3600:.0f} hours at most): choose fewer columns (drop=), or more threads (n_jobs=)"
+        )
