@@ -130,7 +130,9 @@ def _all_differ(columns: Sequence[Column], fewest: int = 1) -> bool:
     """Whether all rows of some batches have another whole number, or another text."""
     if all(isinstance(column, Numeric) and column.values.dtype.kind in "iu" for column in columns):
         values = _numbers(columns)
-        return len(values) >= fewest and len(np.unique(values)) == len(values)
+        if len(values) < max(1, fewest) or int(values.max()) - int(values.min()) < len(values) - 1:
+            return False  # fewer whole numbers than rows
+        return len(np.unique(values)) == len(values)
     if not all(isinstance(column, Coded) and column.kind == "text" for column in columns):
         return False
     labels = [column.levels for column in columns if isinstance(column, Coded)]

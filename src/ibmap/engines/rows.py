@@ -72,6 +72,19 @@ class Lists(NamedTuple):
         start = self.start[which.start : which.stop + 1]
         return Lists(start - start[0], self.members[start[0] : start[-1]])
 
+    def with_one_more(self, more: Ints) -> "Lists":
+        """Return ascending lists, each with one more variable.
+
+        Examples
+        --------
+        >>> as_lists([[3], []]).with_one_more(np.array([0, 2])).one_by_one()
+        [array([0, 3]), array([2])]
+        """
+        every = np.arange(self.size)
+        owner = np.concatenate([np.repeat(every, np.diff(self.start)), every])
+        members = np.concatenate([self.members, more])
+        return Lists(self.start + np.arange(self.size + 1), members[np.lexsort((members, owner))])
+
     def one_by_one(self) -> list[Ints]:
         """Return each as an array of its own."""
         ends = self.start.tolist()

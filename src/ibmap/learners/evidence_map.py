@@ -296,9 +296,7 @@ def exact_odds(running: GainSearch, pairs: Ints) -> Floats:
     look likelier than not.
     """
     xs, ys = np.concatenate([pairs, pairs[:, ::-1]]).T
-    blankets = zip(running.state.blankets(xs).one_by_one(), ys, strict=True)
-    given = [np.sort(np.append(blanket, y)) for blanket, y in blankets]
-    rows = running.score.rows(xs, given, floor=np.inf, exact=True)
+    rows = running.score.rows(xs, running.state.blankets(xs).with_one_more(ys), floor=np.inf, exact=True)
     odds = rows.matrix(int(max(rows.y, default=0)) + 1)[np.arange(len(xs)), ys]
     return np.asarray(odds[: len(pairs)] + odds[len(pairs) :]) / 2
 

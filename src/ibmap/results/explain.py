@@ -532,10 +532,10 @@ def near_copies(engine: Engine, graph: Graph) -> tuple[str, ...]:
         return ()
     found = []
     tables = ask(engine, Questions.of([(i, np.array([j]), NONE) for i, j in graph.pairs.tolist()]))
-    for t, (x, y) in enumerate(graph.edges):
+    for t in np.flatnonzero(rows_beside_largest(tables) <= FEW_ROWS * tables.n_rows).tolist():
         counts = contingency(tables, t)
         if differ := rows_that_differ(counts):
-            found.append((differ, x, y, sum(map(sum, counts))))
+            found.append((differ, *graph.edges[t], sum(map(sum, counts))))
     if not found:
         return ()
     (differ, x, y, n_rows), others = min(found), len(found) - 1
@@ -544,6 +544,15 @@ def near_copies(engine: Engine, graph: Graph) -> tuple[str, ...]:
         f"{x} and {y} are the same in all but {differ:,} of {counted(n_rows, 'row')}{more}: whose an edge of "
         "either is hangs on these",
     )
+
+
+def rows_beside_largest(tables: Tables) -> Ints:
+    """Return, of each table, how many rows are not in the largest cell of their level of x."""
+    x_levels = tables.levels[tables.x].astype(np.int64)
+    first = np.concatenate([[0], np.cumsum(x_levels)])
+    largest = np.zeros(first[-1], np.int64)
+    np.maximum.at(largest, np.repeat(first[:-1], np.diff(tables.start)) + tables.cells[1], tables.cells[3])
+    return np.asarray(tables.n_rows - np.add.reduceat(largest, first[:-1]))
 
 
 def contingency(tables: Tables, t: int) -> tuple[tuple[int, ...], ...]:

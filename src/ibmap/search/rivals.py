@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
-from ibmap.engines.rows import as_lists
 from ibmap.search.gains import GainSearch
 from ibmap.search.state import State, WithoutEdge
 
@@ -51,8 +50,7 @@ def look_closer(state: State, compared: WithoutEdge, doubtful: Bools) -> Without
     """Judge rivals that count as members of the blankets that they would join, without approximations."""
     some, evidence = np.flatnonzero(doubtful & (compared.share > NOTABLE)), compared.evidence.copy()
     here = compared.of(some)
-    blankets = state.blankets(here.x, here.y).one_by_one()
-    swapped = [np.sort(np.append(b, rival)) for b, rival in zip(blankets, here.rival.tolist(), strict=True)]
-    found = state.score.rows(here.x, as_lists(swapped), floor=np.inf, exact=True)
+    swapped = state.blankets(here.x, here.y).with_one_more(here.rival)
+    found = state.score.rows(here.x, swapped, floor=np.inf, exact=True)
     evidence[some] = found.t[found.y == np.repeat(here.rival, np.diff(found.start))]
     return compared._replace(evidence=evidence)
