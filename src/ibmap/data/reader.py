@@ -40,7 +40,7 @@ from ibmap.data.discretize import (
 from ibmap.data.files import open_file
 from ibmap.data.frames import encode_matrix, open_source, polars_batch
 from ibmap.data.kinds import MOST_LEVELS, MOST_WHOLE, with_kind
-from ibmap.data.missing import apply_policy, check_counts, check_finite, check_policy, no_row_left
+from ibmap.data.missing import POLICIES, apply_policy, check_counts, check_finite, check_policy, no_row_left
 from ibmap.data.numbers import NUMBERS
 from ibmap.data.packing import (
     PackedColumn,
@@ -72,7 +72,7 @@ from ibmap.errors import ContinuousError, DataError, DataWarning, RequestError
 MOST = 1 << 18  #: rows of one batch, which is read some columns at a time
 CELLS = 1 << 23  #: that a thread reads and packs at a time
 WORTH = 1 << 18  #: cells from which on threads share the work
-BY_ROWS = ("auto", "question", "impute")  #: of missing values, where rows are looked at
+BY_ROWS = ("question", "impute", "auto")  #: of missing values, where rows are looked at
 SOME = 0.05  #: of the cells may be missing where each question uses the rows that answer it
 WHOLE, LEAST = 1 << 24, 1 << 10  #: cells and rows of a batch that has to be read with all columns at once
 
@@ -162,8 +162,8 @@ def load(
     >>> load(table, continuous=["age"]).schema.kinds
     ('nominal', 'continuous')
     """
-    policy = "testwise" if isinstance(missing, str) and missing in BY_ROWS else missing
-    check_policy(policy)
+    check_policy(missing, (*POLICIES, *BY_ROWS))
+    policy = "testwise" if missing in BY_ROWS else missing
     _checks.whole(imputation_seed, "imputation_seed", 0, 2**63)
     check_bins(discretize, bins)
     if numbers is not None:
