@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from ibmap.data import reader, text
+from ibmap.errors import DataWarning
 
 
 @pytest.fixture
@@ -105,3 +106,14 @@ def test_what_cannot_be_read_in_blocks_is_read_again(ibmap, frame, tmp_path, mon
     ran = ibmap("learn", tmp_path / "t.csv", "--json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["variables"] == ["a", "b"]
+
+
+def test_identifiers_are_left_out_of_what_passes_once(frame):
+    """Batches, and readers of them, cannot be looked at beforehand: their table is, once it is read."""
+    import ibmap
+
+    batches = {"frames": list(frame.iter_slices(70)), "arrow": frame.to_arrow().to_reader(max_chunksize=70)}
+    for name, some in batches.items():
+        with pytest.warns(DataWarning, match="left out 'who', 'id': every row has a different value"):
+            table = ibmap.load(iter(some) if name == "frames" else some, continuous="auto", drop=["n"])
+        assert table.names == ("a", "b")

@@ -12,7 +12,10 @@ LEARN = arguments_of(get_command(app).commands["learn"])
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--missing", "none"], "--missing must be 'error', 'drop', 'category', 'testwise', 'question', 'impute' or 'auto', not 'none'"),
+        (
+            ["--missing", "none"],
+            "--missing must be 'error', 'drop', 'category', 'testwise', 'question', 'impute' or 'auto', not 'none'",
+        ),
         (["--discretize", "kmeans"], "--discretize must be 'equal-width' or 'quantile', not 'kmeans'"),
         (["--discretize", "quantile", "--bins", 1], "--bins must be at least 2, not 1"),
         (["--bins", 3], "--bins 3 needs a method: pass --discretize 'equal-width' or 'quantile'"),

@@ -1,5 +1,8 @@
 """What is read at once has a size: that of what comes out of a file, not that of the file."""
 
+import gzip
+import os
+import threading
 import zipfile
 from pathlib import Path
 
@@ -35,6 +38,35 @@ def test_every_byte_of_a_line_is_looked_at_once(monkeypatch, tmp_path):
     assert b"".join(blocks) == content
     assert [len(block) for block in blocks] == [100_001, 10_003, 1]
     assert sum(looked_at) == len(content)
+
+
+def test_what_is_unzipped_or_piped_is_read_in_blocks_if_it_is_large(monkeypatch, tmp_path):
+    """Its size is known only then: lines without an end are refused, and no text is copied whole."""
+    table = "a,b\n" + "".join(f"{i % 3},{i % 2}\n" for i in range(2000))
+    usual = load(pl.read_csv(table.encode()))
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(table.encode()))
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"x" * 100_000))
+    monkeypatch.setattr(text, "LARGE", 1000)
+    monkeypatch.setattr(text, "BLOCK", 1000)
+    monkeypatch.setattr(text, "text_frame", None)
+    assert load(tmp_path / "t.csv.gz").schema.digest == usual.schema.digest
+    os.mkfifo(tmp_path / "pipe")
+    threading.Thread(target=(tmp_path / "pipe").write_text, args=(table,), daemon=True).start()
+    assert load(tmp_path / "pipe").schema.digest == usual.schema.digest
+    monkeypatch.setenv("IBMAP_MAX_BYTES", "200000")
+    monkeypatch.setattr(text, "byte_limit", lambda usual: 50_000)
+    with pytest.raises(DataError, match="has no line end in 50,000 bytes"):
+        load(tmp_path / "x.csv.gz")
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_bytes_of_zero_are_no_text(monkeypatch, tmp_path, large):
+    """polars leaves them out at the ends of values, which merges levels."""
+    if large:
+        monkeypatch.setattr(text, "LARGE", 10)
+    (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x\0,1\nx,0\n" * 20)
+    with pytest.raises(DataError, match="holds bytes of zero"):
+        load(tmp_path / "t.csv")
 
 
 def test_a_workbook_is_as_large_as_what_comes_out_of_it(monkeypatch, tmp_path):

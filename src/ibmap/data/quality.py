@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ibmap._text import first_few, listing
-from ibmap.data.columns import Coded, Column, Numeric
+from ibmap.data.columns import EXACT, Coded, Column, Numeric
 from ibmap.data.kinds import MOST_WHOLE
 from ibmap.data.schema import Schema
 from ibmap.data.sources import Batch, NotInBatchesError, ReadAgainError, Source
@@ -65,15 +65,15 @@ def identifiers(source: Source | Table, names: Sequence[str], cut: bool = False)
     (['', 'pay'], [''])
     """
     if isinstance(source, Table):
-        many = [i for i in source.indices(names) if len(source.levels[i]) >= max(MOST_WHOLE, source.n_rows)]
-        columns = [Coded(source.names[i], source.codes_of(i), source.levels[i]) for i in many]
-        return [column.name for column in columns if len(np.unique(column.codes)) == source.n_rows]
-    try:
-        parts = _distinct_columns(source, names)
-    except ReadAgainError:
-        return identifiers(source, names, cut)
-    except NotInBatchesError:
-        return identifiers(source.at_once(), names, cut)
+        some = [_as_column(source, v) for v in source.indices(names)]
+        parts = {column.name: [column] for column in some if column is not None}
+    else:
+        try:
+            parts = _distinct_columns(source, names)
+        except ReadAgainError:
+            return identifiers(source, names, cut)
+        except NotInBatchesError:
+            return identifiers(source.at_once(), names, cut)
     kept = [name for name, columns in parts.items() if _all_differ(columns, MOST_WHOLE)]
     return [
         name
@@ -85,6 +85,20 @@ def identifiers(source: Source | Table, names: Sequence[str], cut: bool = False)
             and not UNNAMED.fullmatch(name)
         )
     ]
+
+
+def _as_column(table: Table, variable: int) -> Column | None:
+    """Return a column of a table that was read, if it may tell rows apart: whole numbers, or many levels."""
+    name, labels = table.names[variable], table.levels[variable]
+    if table.is_number[variable]:
+        values = table.values_of(variable)
+        whole = np.isfinite(values).all() and (np.abs(values) < EXACT).all() and (values % 1 == 0).all()
+        return Numeric(name, values.astype(np.int64)) if whole else None
+    if len(labels) < max(MOST_WHOLE, table.n_rows):
+        return None
+    if all(type(label) is int for label in labels):
+        return Numeric(name, np.array(labels)[table.codes_of(variable)])
+    return Coded(name, table.codes_of(variable), labels)
 
 
 def _distinct_columns(source: Source, names: Sequence[str]) -> dict[str, list[Column]]:

@@ -74,6 +74,8 @@ CELLS = 1 << 23  #: that a thread reads and packs at a time
 WORTH = 1 << 18  #: cells from which on threads share the work
 BY_ROWS = ("question", "impute", "auto")  #: of missing values, where rows are looked at
 SOME = 0.05  #: of the cells may be missing where each question uses the rows that answer it
+#: why a column that tells rows apart, and nothing else, is left out
+ROWS_APART = "every row has a different value (an identifier?); only= keeps such columns"
 WHOLE, LEAST = 1 << 24, 1 << 10  #: cells and rows of a batch that has to be read with all columns at once
 
 
@@ -199,6 +201,8 @@ def load(
     plain = None if is_cut else _plain_matrix(source, names, about)
     data = plain or _read(source, names, policy, discretize, bins, about)
     if about.others == "auto":
+        if not _can_be_read_twice(source) and only is None:
+            data, odd = _without_identifiers(data, about)
         data = _without_few_and_many(data, odd, is_chosen=only is not None)
     for words in data.warnings[bool(source.warning) :]:
         warnings.warn(words, DataWarning, stacklevel=2)
@@ -225,7 +229,7 @@ def _without_useless(
     source: Source, names: tuple[str, ...], about: ColumnOptions, is_chosen: bool
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return columns without dates and identifiers, and words about those; chosen ones stay."""
-    if is_chosen or not (source.is_whole or source.whole is not None):  # what passes once is not looked at
+    if is_chosen or not _can_be_read_twice(source):
         return names, []
     undeclared = [name for name in names if not about.is_declared(name)]
     dates = columns_of_times(source, undeclared)
@@ -236,9 +240,22 @@ def _without_useless(
         return names, []  # whoever reads them says what is wrong
     said = {
         "dates and times are neither numbers nor categories; a year, a month or a number of days is": dates,
-        "every row has a different value (an identifier?); only= keeps such columns": rows,
+        ROWS_APART: rows,
     }
     return kept, [f"left out {listing(found)}: {why}" for why, found in said.items() if found]
+
+
+def _can_be_read_twice(source: Source) -> bool:
+    return source.is_whole or source.whole is not None
+
+
+def _without_identifiers(data: Table, about: ColumnOptions) -> tuple[Table, list[str]]:
+    """Return a table of what passes once without identifiers, and words about them."""
+    rows = identifiers(data, [name for name in data.names if not about.is_declared(name)], cut=True)
+    kept = [v for v, name in enumerate(data.names) if name not in rows]
+    if not rows or len(kept) < 2:
+        return data, []
+    return data.variables(kept), [f"left out {listing(rows)}: {ROWS_APART}"]
 
 
 def _without_few_and_many(data: Table, odd: list[str], is_chosen: bool) -> Table:

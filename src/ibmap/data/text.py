@@ -50,12 +50,16 @@ OTHERS = {
 
 
 def open_text(path: Path) -> Source:
-    """Return a text file with a header; a large one is read in blocks, if that is possible."""
-    if _is_large(path) and (text := _in_blocks(path)) is not None:
-        return text
-    raw = read_bytes(path)
-    if raw.startswith(b"PAR1"):  # gzipped, or through a pipe
+    """Return a text file with a header; a large one is read in blocks, if that is possible.
+
+    One that is small but not unzipped, or comes through a pipe, is in memory before its size is known.
+    """
+    raw = None if _is_large(path) else read_bytes(path)
+    if raw is not None and raw.startswith(b"PAR1"):  # gzipped, or through a pipe
         return source_of_polars(parquet_frame(path, raw))
+    if (raw is None or len(raw) >= LARGE) and (text := _in_blocks(path, raw)) is not None:
+        return text
+    raw = read_bytes(path) if raw is None else raw
     frame = text_frame(path, raw)
     return source_of_polars(frame, names_like_values(frame, path.name))
 
@@ -64,7 +68,7 @@ def text_frame(path: Path, raw: bytes) -> Any:
     """Return all of a text file."""
     import polars as pl
 
-    raw = with_plain_ends(raw)
+    raw = _plain_text(path, raw)
     _, separator, names = _header(path, raw)
     try:
         frame = _scan(raw, separator)
@@ -250,6 +254,15 @@ def _decode(path: Path, raw: bytes) -> str:
         ) from None
 
 
+def _plain_text(path: Path, raw: bytes) -> bytes:
+    """Return text whose lines end as usual; refuse bytes of zero, which polars leaves out at ends of values."""
+    if b"\0" in raw:
+        raise DataError(
+            f"{path.name} holds bytes of zero: it is no text, or UTF-16 without its mark; save it as UTF-8"
+        )
+    return with_plain_ends(raw)
+
+
 def with_plain_ends(raw: bytes) -> bytes:
     r"""Return text whose lines end as usual, where Windows wrote ``\r\r\n``; what is in quotes stays.
 
@@ -320,18 +333,20 @@ class TextFile:
     """A text file with a header, in blocks: each is read with the header before it, as a file of its own.
 
     Types are those of the first rows. Where a later value does not fit, all blocks are looked at, and read
-    again with the types that all of them call for.
+    again with the types that all of them call for. ``raw`` is what the file holds, if that is in memory.
     """
 
-    def __init__(self, path: Path, header: str, separator: str, names: tuple[str, ...]) -> None:
-        self.path, self.names = path, names
+    def __init__(
+        self, path: Path, raw: bytes | None, header: str, separator: str, names: tuple[str, ...]
+    ) -> None:
+        self.path, self._raw, self.names = path, raw, names
         self._header, self._separator = header.encode() + b"\n", separator
         self._kinds: list[Any] | None = None
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """Yield blocks of lines with the header before them, and how many lines were left out in between."""
         left_out = 0
-        for k, block in enumerate(text_blocks(self.path)):
+        for k, block in enumerate(text_blocks(self.path, self._raw)):
             yield left_out, self._header + block if k else block
             left_out += block.count(b"\n") - (k == 0)
 
@@ -439,17 +454,21 @@ def _is_gzipped(path: Path) -> bool:
         return file.read(2) == GZIP
 
 
-def text_blocks(path: Path) -> Iterator[bytes]:
+def _unzipped(path: Path) -> Any:
+    return gzip.open(path) if _is_gzipped(path) else path.open("rb")
+
+
+def text_blocks(path: Path, raw: bytes | None = None) -> Iterator[bytes]:
     """Yield what a text file holds, unzipped, in blocks that end with a line, and not inside quotes."""
     rest, quotes = bytearray(), 0  # what has no end of a line outside of quotes yet, and how many of them
     limit = byte_limit(LONGEST)
     try:
-        with gzip.open(path) if _is_gzipped(path) else path.open("rb") as file:
+        with _unzipped(path) if raw is None else io.BytesIO(raw) as file:
             more = file.read(BLOCK).removeprefix(BOM)
             while more:
                 end = _end_of_lines(more, quotes)
                 if end:
-                    yield with_plain_ends(bytes(rest) + more[:end])
+                    yield _plain_text(path, bytes(rest) + more[:end])
                     rest, quotes, more = bytearray(), 0, more[end:]
                 rest += more
                 quotes += more.count(b'"')
@@ -457,7 +476,7 @@ def text_blocks(path: Path) -> Iterator[bytes]:
                     raise DataError(f"{path.name} has no line end in {limit:,} bytes: is it a table?")
                 more = file.read(BLOCK)
             if rest:
-                yield with_plain_ends(bytes(rest))
+                yield _plain_text(path, bytes(rest))
     except FileNotFoundError:
         raise DataError(f"there is no file {str(path)!r} any more") from None
     except (OSError, EOFError, zlib.error) as error:
@@ -481,20 +500,24 @@ def _end_of_lines(raw: bytes, quotes: int = 0) -> int:
     return end
 
 
-def _in_blocks(path: Path) -> Source | None:
+def _in_blocks(path: Path, raw: bytes | None = None) -> Source | None:
     """Return a large text file in blocks; None if it must be read at once."""
-    first = next(text_blocks(path), b"")
+    first = next(text_blocks(path, raw), b"")
     if first.startswith((*UTF_16, *OTHERS)) or b"\n" not in first or first[:1] in b"\r\n":
         return None
     header, separator, names = _header(path, first)
     if len(names) < 2 or "" in names:
         return None
-    text = TextFile(path, header, separator, names)
+    text = TextFile(path, raw, header, separator, names)
     sample = text.first_rows(first)
     if not len(sample) or sample.width != len(names):
         return None
     warning = names_like_values(sample, path.name)
-    return Source(names, text.batches, whole=lambda: text_frame(path, read_bytes(path)), warning=warning)
+
+    def whole() -> Any:
+        return text_frame(path, read_bytes(path) if raw is None else raw)
+
+    return Source(names, text.batches, whole=whole, warning=warning)
 
 
 # Numbers in text: with blanks around them, and whole ones that floats would merge
