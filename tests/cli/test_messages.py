@@ -14,7 +14,8 @@ LEARN = arguments_of(get_command(app).commands["learn"])
     [
         (
             ["--missing", "none"],
-            "--missing must be 'error', 'drop', 'category', 'testwise', 'question', 'impute' or 'auto', not 'none'",
+            "--missing must be 'error', 'drop', 'category', 'testwise', 'question', "
+            "'impute' or 'auto', not 'none'",
         ),
         (["--discretize", "kmeans"], "--discretize must be 'equal-width' or 'quantile', not 'kmeans'"),
         (["--discretize", "quantile", "--bins", 1], "--bins must be at least 2, not 1"),

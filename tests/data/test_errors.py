@@ -137,7 +137,8 @@ def test_continuous_columns_are_refused_with_advice() -> None:
 OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "missing": (
         {"missing": "ignore"},
-        "missing must be 'error', 'drop', 'category', 'testwise', 'question', 'impute' or 'auto', not 'ignore'",
+        "missing must be 'error', 'drop', 'category', 'testwise', 'question', "
+        "'impute' or 'auto', not 'ignore'",
     ),
     "missing type": ({"missing": ["drop"]}, "missing must be"),
     "discretize": (

@@ -255,7 +255,7 @@ def _decode(path: Path, raw: bytes) -> str:
 
 
 def _plain_text(path: Path, raw: bytes) -> bytes:
-    """Return text whose lines end as usual; refuse bytes of zero, which polars leaves out at ends of values."""
+    """Return text whose lines end as usual; refuse bytes of zero, which polars leaves out of values."""
     if b"\0" in raw:
         raise DataError(
             f"{path.name} holds bytes of zero: it is no text, or UTF-16 without its mark; save it as UTF-8"
