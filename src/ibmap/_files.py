@@ -79,10 +79,13 @@ def too_large(path: Path, limit: int) -> DataError:
     )
 
 
-def refuse_existing(path: Path, *, overwrite: bool) -> None:
-    """Raise if there is something at ``path`` that may not be replaced."""
+def refuse_existing(path: Path, *, overwrite: bool, read: Iterable[Path] = ()) -> None:
+    """Raise if there is something at ``path`` that may not be replaced: what is read never may."""
     if path.is_dir():
         raise RequestError(f"cannot write {str(path)!r}: it is a folder")
+    for one in read if path.exists() else ():
+        if one.exists() and (one.samefile(path) or one.resolve() in path.resolve().parents):
+            raise RequestError(f"{str(path)!r} is what is read, or a part of it: write to another file")
     if path.exists() and not _checks.flag(overwrite, "overwrite"):
         raise RequestError(f"{str(path)!r} exists: pass overwrite=True to replace it")
 

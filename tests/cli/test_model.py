@@ -225,3 +225,19 @@ def test_bins_are_filled_with_the_median_of_their_values(ibmap, people: Path, tm
     before, filled = pl.read_csv(people), pl.read_csv(tmp_path / "filled.csv")
     assert filled.dtypes == before.dtypes
     assert filled["height"][3] in before["height"].to_list()
+
+
+def test_what_is_read_is_not_replaced(ibmap, fitted: Path, survey: Path) -> None:
+    """By no verb, not even with --force; a model may be fitted again."""
+    before = {file: file.read_bytes() for file in (survey, *fitted.iterdir())}
+    for words in (
+        ("impute", fitted, survey, "--out", survey),
+        ("score", fitted, survey, "--out", survey),
+        ("fit", fitted, survey, "--out", survey),
+        ("fit", fitted, survey, "--out", fitted / "result.json"),
+        ("convert", fitted, fitted / "result.json"),
+        ("interactions", survey, "--out", survey),
+    ):
+        assert ibmap(*words, "--force").refuses("is what is read, or a part of it"), words
+    assert {file: file.read_bytes() for file in before} == before
+    assert ibmap("fit", fitted, survey, "--force").code == 0

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ibmap.exchange import Network
 
 IN_FOLDERS = ("result.json", "graph.json", "truth.json", "averaged.json")  #: of learn, simulate, bootstrap
+READ = (*IN_FOLDERS, "model.json")  #: all that verbs read in such a folder
 
 GroupsOption = Annotated[
     str | None,
@@ -44,7 +45,7 @@ def convert(
     to_screen = str(target) == "-"
     form = exchange.format_of(target, to)
     if not to_screen:
-        refuse_existing(target, overwrite=force)
+        refuse_existing(target, overwrite=force, read=read_from(source))
     network = read_network(source, from_)
     if groups is not None:
         if form != "graphml":
@@ -74,6 +75,11 @@ def for_spreadsheets(network: "Network", form: str) -> "Network":
         raise RequestError(f"--safe-csv is for CSV: {either(IN_SPREADSHEETS)}, not {form}")
     graph = network.graph
     return Network(Graph.from_pairs(graph.pairs, map(safe_cell, graph.names)), network.numbers)
+
+
+def read_from(source: Path) -> list[Path]:
+    """Return the files that a network, or a model, is read from: those of a folder have names of their own."""
+    return [source / name for name in READ] if source.is_dir() else [source]
 
 
 def read_network(path: Path, form: str | None = None) -> "Network":

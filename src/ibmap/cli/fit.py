@@ -9,7 +9,7 @@ import typer
 
 from ibmap._text import listed
 from ibmap.cli import options, screen
-from ibmap.cli.convert import read_network
+from ibmap.cli.convert import read_from, read_network
 from ibmap.cli.explain import HOW
 from ibmap.errors import RequestError
 
@@ -47,7 +47,7 @@ def fit(
     target = out or result / "model.json"
     if out is None and not result.is_dir():
         raise RequestError("a network that is no folder has no place for the model: pass --out MODEL")
-    refuse_existing(target, overwrite=force)
+    refuse_existing(target, overwrite=force, read=[file, *set(read_from(result)) - {target}])
     source = as_source(result)
     from ibmap.model import MarkovNetwork, write_model
 

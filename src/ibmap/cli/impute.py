@@ -8,6 +8,7 @@ import typer
 
 from ibmap.cli import options, screen
 from ibmap.cli.ask import Model
+from ibmap.cli.convert import read_from
 from ibmap.cli.tables import Out, check_target, write_table
 from ibmap.errors import RequestError
 
@@ -37,7 +38,7 @@ def impute(
         raise RequestError("--draws writes several tables: pass --out FILE")
     targets = [out] if out is None or draws is None else numbered(out, draws)
     for target in targets:
-        check_target(target, force)
+        check_target(target, force, file, *read_from(model))
     import numpy as np
 
     from ibmap._random import generator

@@ -34,7 +34,7 @@ def interactions(
     as_json: options.Json = False,
 ) -> None:
     """List the triples of variables that say something only together, beyond their prior."""
-    check_target(out, force)
+    check_target(out, force, file)
     engine, _ = table.read(file)
     from ibmap.learners.interactions import find_interactions
 

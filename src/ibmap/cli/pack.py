@@ -36,8 +36,7 @@ def pack(
         return
     if out is None:
         raise RequestError("say where the packed table goes: ibmap pack FILE OUT")
-    refuse_existing(out, overwrite=force)
-    _refuse_source(file, out)
+    refuse_existing(out, overwrite=force, read=[file])
     from ibmap.engines.bits import packed_data
 
     read = table.load(file)[0]
@@ -46,14 +45,6 @@ def pack(
     data = packed_data(read)
     write_packed(data, out, overwrite=force)
     screen.tell(f"wrote {out}: {_size(data, out)}")
-
-
-def _refuse_source(file: Path, out: Path) -> None:
-    """Refuse to replace what is read, under whatever name."""
-    if not (file.exists() and out.exists()):
-        return
-    if file.samefile(out) or file.resolve() in out.resolve().parents:
-        raise RequestError(f"{str(out)!r} is the table that is read, or a part of it: give OUT another name")
 
 
 def _size(data: "PackedData", path: Path) -> str:

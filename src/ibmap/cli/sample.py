@@ -6,6 +6,7 @@ import typer
 
 from ibmap.cli import options, screen
 from ibmap.cli.ask import Model
+from ibmap.cli.convert import read_from
 from ibmap.cli.tables import Out, check_target, write_table
 
 
@@ -20,7 +21,7 @@ def sample(
     force: options.Force = False,
 ) -> None:
     """Draw rows: exactly where the network allows it, otherwise by Gibbs sampling."""
-    check_target(out, force)
+    check_target(out, force, *read_from(model))
     import polars as pl
 
     from ibmap.model import read_model

@@ -7,6 +7,7 @@ import typer
 
 from ibmap.cli import options, screen
 from ibmap.cli.ask import Model
+from ibmap.cli.convert import read_from
 from ibmap.cli.impute import Unseen
 from ibmap.cli.tables import Out, check_target, write_table
 
@@ -24,7 +25,7 @@ def score(
     as_json: options.Json = False,
 ) -> None:
     """Score every row of a table."""
-    check_target(out, force)
+    check_target(out, force, file, *read_from(model))
     import polars as pl
 
     from ibmap.data.files import open_file

@@ -18,15 +18,15 @@ Out = Annotated[
 SUFFIXES = (".csv", ".parquet")
 
 
-def check_target(out: Path | None, force: bool) -> None:
-    """Refuse a file that cannot be written, before the work begins."""
+def check_target(out: Path | None, force: bool, *read: Path) -> None:
+    """Refuse a file that cannot be written, or is read, before the work begins."""
     from ibmap._files import refuse_existing
 
     if out is None:
         return
     if out.suffix.lower() not in SUFFIXES:
         raise RequestError(f"--out must end in .csv or .parquet, not {out.name!r}")
-    refuse_existing(out, overwrite=force)
+    refuse_existing(out, overwrite=force, read=read)
 
 
 def write_table(frame: "pl.DataFrame", out: Path | None, force: bool) -> None:
