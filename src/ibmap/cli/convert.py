@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from ibmap.exchange import Network
 
 IN_FOLDERS = ("result.json", "graph.json", "truth.json", "averaged.json")  #: of learn, simulate, bootstrap
-READ = (*IN_FOLDERS, "model.json")  #: all that verbs read in such a folder
 
 GroupsOption = Annotated[
     str | None,
@@ -77,9 +76,9 @@ def for_spreadsheets(network: "Network", form: str) -> "Network":
     return Network(Graph.from_pairs(graph.pairs, map(safe_cell, graph.names)), network.numbers)
 
 
-def read_from(source: Path) -> list[Path]:
-    """Return the files that a network, or a model, is read from: those of a folder have names of their own."""
-    return [source / name for name in READ] if source.is_dir() else [source]
+def read_from(source: Path, *more: str) -> list[Path]:
+    """Return the files that a network is read from: those of a folder have names, and others may have more."""
+    return [source / name for name in (*IN_FOLDERS, *more)] if source.is_dir() else [source]
 
 
 def read_network(path: Path, form: str | None = None) -> "Network":

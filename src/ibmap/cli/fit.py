@@ -47,7 +47,7 @@ def fit(
     target = out or result / "model.json"
     if out is None and not result.is_dir():
         raise RequestError("a network that is no folder has no place for the model: pass --out MODEL")
-    refuse_existing(target, overwrite=force, read=[file, *set(read_from(result)) - {target}])
+    refuse_existing(target, overwrite=force, read=[file, *read_from(result)])
     source = as_source(result)
     from ibmap.model import MarkovNetwork, write_model
 

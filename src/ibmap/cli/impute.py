@@ -38,7 +38,7 @@ def impute(
         raise RequestError("--draws writes several tables: pass --out FILE")
     targets = [out] if out is None or draws is None else numbered(out, draws)
     for target in targets:
-        check_target(target, force, file, *read_from(model))
+        check_target(target, force, file, *read_from(model, "model.json"))
     import numpy as np
 
     from ibmap._random import generator

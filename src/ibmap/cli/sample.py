@@ -21,7 +21,7 @@ def sample(
     force: options.Force = False,
 ) -> None:
     """Draw rows: exactly where the network allows it, otherwise by Gibbs sampling."""
-    check_target(out, force, *read_from(model))
+    check_target(out, force, *read_from(model, "model.json"))
     import polars as pl
 
     from ibmap.model import read_model

@@ -25,7 +25,7 @@ def score(
     as_json: options.Json = False,
 ) -> None:
     """Score every row of a table."""
-    check_target(out, force, file, *read_from(model))
+    check_target(out, force, file, *read_from(model, "model.json"))
     import polars as pl
 
     from ibmap.data.files import open_file
