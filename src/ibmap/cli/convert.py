@@ -77,7 +77,7 @@ def for_spreadsheets(network: "Network", form: str) -> "Network":
 
 
 def read_from(source: Path, *more: str) -> list[Path]:
-    """Return the files that a network is read from: those of a folder have names, and others may have more."""
+    """Return the files that a network is read from: in a folder some have names, and there may be more."""
     return [source / name for name in (*IN_FOLDERS, *more)] if source.is_dir() else [source]
 
 
