@@ -5,6 +5,7 @@ A case is a call that works, of which one argument is replaced. Whatever comes o
 """
 
 import datetime
+import inspect
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -32,6 +33,8 @@ NUMBERS = {name: RNG.normal(size=60) for name in "abc"}
 GRAPH = ibmap.Graph("abc", [("a", "b")])
 LEARNED = learners.evidence_map(DATA)
 MODEL = MarkovNetwork.fit(GRAPH, DATA)
+MIXED = ibmap.load({"a": A, "b": A + RNG.normal(size=60), "c": RNG.normal(size=60)}, continuous=["b", "c"])
+MIXED_MODEL = MarkovNetwork.fit(GRAPH, MIXED)
 FITTED = ibmap.IBMAP().fit(COLUMNS)
 
 
@@ -203,6 +206,22 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "MarkovNetwork.log_likelihood": (MODEL.log_likelihood, {"data": DATA, "unseen": "error"}),
     "MarkovNetwork.log_pseudo_likelihood": (MODEL.log_pseudo_likelihood, {"data": DATA, "unseen": "error"}),
     "MarkovNetwork.predict": (MODEL.predict, {"x": "a", "data": DATA, "unseen": "missing"}),
+    "MarkovNetwork.fit with interactions": (
+        MarkovNetwork.fit,
+        {"graph": ibmap.Graph.complete("abc"), "data": DATA, "interactions": [("a", "b", "c")]},
+    ),
+    "MixedNetwork.fit": (
+        MarkovNetwork.fit,
+        {"graph": GRAPH, "data": MIXED, "method": "pseudo-likelihood", "effect_variance": 4.0},
+    ),
+    "MixedNetwork.query": (MIXED_MODEL.query, {"x": "a", "given": {"b": 0.5}, "random_state": 0}),
+    "MixedNetwork.sample": (MIXED_MODEL.sample, {"n_rows": 3, "random_state": 0}),
+    "MixedNetwork.impute": (MIXED_MODEL.impute, {"data": MIXED, "unseen": "missing", "random_state": 0}),
+    "MixedNetwork.log_likelihood": (MIXED_MODEL.log_likelihood, {"data": MIXED, "unseen": "error"}),
+    "find_interactions": (
+        ibmap.find_interactions,
+        {"data": DATA, "least_posterior": 0.5, "most": 1000, "n_jobs": None, "engine": None},
+    ),
     "Learned.with_effects": (LEARNED.with_effects, {"data": DATA}),
     "Learned.stand_ins": (LEARNED.stand_ins, {"x": "a", "y": "b"}),
     "read_result": (ibmap.read_result, {"path": "result"}),
@@ -340,3 +359,10 @@ def test_the_calls_work_as_they_are(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         call(**arguments)
+
+
+def test_no_public_function_is_forgotten() -> None:
+    """What can be called by name is called here, in some way."""
+    called = {name.partition(" ")[0].partition(".")[0] for name in CALLS}
+    functions = {name for name in ibmap.__all__ if inspect.isfunction(getattr(ibmap, name))}
+    assert functions <= called

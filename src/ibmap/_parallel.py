@@ -19,6 +19,7 @@ from ibmap.errors import RequestError
 
 T = TypeVar("T")
 
+MOST_THREADS = 10_000
 LISTEN = 0.1  #: seconds between two looks at the keyboard
 
 
@@ -32,8 +33,10 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if not _checks.is_whole(n_jobs):
-        raise RequestError(f"n_jobs must be a whole number or None, not {in_short(n_jobs)}")
+    if not _checks.is_whole(n_jobs) or n_jobs > MOST_THREADS:
+        raise RequestError(
+            f"n_jobs must be a whole number up to {MOST_THREADS:,}, or None, not {in_short(n_jobs)}"
+        )
     n_cores = cpu_count() or 1
     if n_jobs == 0 or n_jobs < -n_cores:
         fewest = "" if n_cores == 1 else f", -{n_cores} all but {n_cores - 1}"

@@ -1,6 +1,9 @@
 """Declared categories, and orders, of a table that comes in batches: no value is ever lost."""
 
+from decimal import Decimal
+
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,3 +114,21 @@ def test_labels_of_a_piece_are_sorted(tmp_path):
         without_rows(read_piece(piece, names, "error", ColumnOptions(nominal=("q",)))) for piece in pieces
     ]
     assert plan_of(seen).levels[0] == (0.5, 1, 2.5)
+
+
+def test_parts_of_a_column_of_arrow_declare_the_same_order() -> None:
+    codes = pa.array([0, 1] * 15, pa.int8())
+    parts = [pa.DictionaryArray.from_arrays(codes, words, ordered=True) for words in (["x", "y"], ["y", "x"])]
+    with pytest.raises(DataError, match="column 'q' declares other categories"):
+        load(pa.table({"q": pa.chunked_array(parts), "y": [0, 1] * 30}))
+
+
+def test_runs_of_equal_values_are_read() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([30, 60]), pa.array([1, 2]))
+    found = load(pa.table({"a": runs, "b": [0, 1] * 30}))
+    assert found.codes_of(0).tolist() == [0] * 30 + [1] * 30
+
+
+def test_signalling_nan_is_missing() -> None:
+    column = [Decimal("sNaN"), Decimal(1), Decimal(2)] * 20
+    assert load({"a": column, "b": [0, 1] * 30}, missing="category").levels[0][-1] is None

@@ -188,7 +188,9 @@ def is_missing(value: object) -> bool:
     """
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float | np.floating | Decimal) and value != value
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, float | np.floating) and value != value
 
 
 def numbers_or_none(things: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None] | None:
@@ -213,6 +215,8 @@ def numbers_or_none(things: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool
         numbers = things.astype(dtype)
     except OverflowError:  # integers beyond 64 bits are labels like any other
         return None
+    except ValueError:  # a decimal NaN that signals is missing, as one that does not
+        return numbers_or_none(np.array([None if is_missing(thing) else thing for thing in things], object))
     rounded = any(issubclass(kind, int | np.integer | Decimal) for kind in solid)
     if dtype is np.float64 and rounded:
         exact = [thing.item() if isinstance(thing, np.generic) else thing for thing in things]

@@ -96,8 +96,10 @@ def _source_of_frame(source: Any) -> Source | None:
     frame: nw.DataFrame[Any] = native
     backend = frame.implementation.name.lower()
     if backend == "pyarrow":
-        orders = orders_in_arrow(source)
-        return _of_narwhals(nw.from_native(frame.to_polars()), backend=backend, ordinal=orders)
+        table = _with_every_value(frame.to_native())
+        orders = orders_in_arrow(table)
+        frame = nw.from_native(nw.from_native(table, eager_only=True).to_polars(), eager_only=True)
+        return _of_narwhals(frame, backend=backend, ordinal=orders)
     if backend not in BACKENDS:
         frame, backend = nw.from_native(frame.to_pandas()), "pandas"
     return _of_narwhals(frame, backend=backend)
@@ -113,18 +115,34 @@ def source_of_polars(
     return Source(**{**vars(found), "whole": lambda: frame})
 
 
+def _with_every_value(table: Any) -> Any:
+    """Return a table of Arrow whose columns do not hold runs of equal values, which polars cannot read."""
+    import pyarrow as pa
+    import pyarrow.compute  # type: ignore[import-untyped]
+
+    for j, field in enumerate(table.schema):
+        if pa.types.is_run_end_encoded(field.type):
+            chunks = [pyarrow.compute.run_end_decode(chunk) for chunk in table[j].chunks]
+            table = table.set_column(j, field.name, pa.chunked_array(chunks, field.type.value_type))
+    return table
+
+
 def orders_in_arrow(table: Any) -> dict[str, tuple[str, ...]]:
     """Return the columns of a table of Arrow whose text has a declared order; polars' own are left to it."""
     import pyarrow as pa
 
-    return {
-        field.name: tuple(_arrow_dictionary(table[field.name])[0])
-        for field in table.schema
-        if pa.types.is_dictionary(field.type)
-        and field.type.ordered
-        and not any(key.startswith(b"_PL_") for key in field.metadata or ())
-        and len(table)
-    }
+    orders = {}
+    for field in table.schema:
+        theirs = any(key.startswith(b"_PL_") for key in field.metadata or ())
+        if pa.types.is_dictionary(field.type) and field.type.ordered and not theirs and len(table):
+            found = {tuple(chunk.dictionary.to_pylist()) for chunk in table[field.name].chunks}
+            if len(found) > 1:
+                raise DataError(
+                    f"column {field.name!r} declares other categories in some of its parts than in others: "
+                    "declare the same ones in the same order"
+                )
+            orders[field.name] = found.pop()
+    return orders
 
 
 def _arrow_chunks(series: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ibmap import _checks
 from ibmap._parallel import n_threads
 from ibmap.data import Table, load
 from ibmap.engines import Engine, as_engine
@@ -100,10 +101,8 @@ def find_interactions(
     >>> [(one.variables, round(one.posterior, 3)) for one in find_interactions(table)]
     [(('a', 'b', 'd'), 1.0)]
     """
-    if isinstance(least_posterior, bool) or not 0 < least_posterior < 1:
-        raise RequestError(f"least_posterior must lie between 0 and 1, not {least_posterior!r}")
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-        raise RequestError(f"most must be a positive whole number, not {most!r}")
+    least_posterior = _checks.between(least_posterior, "least_posterior", 0, 1)
+    most = _checks.whole(most, "most", 1)
     threads = n_threads(n_jobs)
     if not isinstance(data, Table) and not is_engine(data):
         data = load(data, missing="testwise")
@@ -114,7 +113,7 @@ def find_interactions(
     n = int(((levels > 1) & (levels <= MOST_LEVELS)).sum())
     odds, names = -log(max(comb(n, 3), 1)), counting.schema.names
     least = log(least_posterior / (1 - least_posterior)) - odds
-    found = counting.triples(least + TIE, int(most), threads)
+    found = counting.triples(least + TIE, most, threads)
     return [
         Interaction((names[x], names[y], names[z]), evidence, odds)
         for (x, y, z), evidence in zip(found.which.tolist(), found.evidence.tolist(), strict=True)

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._text import listing
+from ibmap import _checks
+from ibmap._text import in_short, listing
 from ibmap._types import Floats
 from ibmap.criteria.adaptive import AdaptiveScore
 from ibmap.criteria.families import is_modelled
@@ -119,9 +120,10 @@ def as_scopes(interactions: object, graph: Graph) -> list[Scope]:
     if isinstance(interactions, str) or not isinstance(interactions, Iterable):
         raise RequestError(f"interactions are sets of names, not {interactions!r}")
     scopes = set()
-    for names in interactions:
-        if isinstance(names, str) or len(set(names)) < 3:
-            raise RequestError(f"an interaction has three variables or more, not {names!r}")
+    for given in interactions:
+        names = _checks.names_in(given, "an interaction")
+        if len(names) < 3:
+            raise RequestError(f"an interaction has three variables or more, not {in_short(given)}")
         scopes.add(tuple(sorted({graph.index(name) for name in names})))
     require_cliques(scopes, graph)
     return sorted(scopes)

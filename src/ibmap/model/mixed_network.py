@@ -180,7 +180,7 @@ class MixedNetwork(MarkovNetwork):
         random_state : int, numpy.random.Generator or None
             Of the sampler.
         """
-        i, row = self.graph.index(x), self._known(mapping(given or {}, "given"))
+        i, row = self.graph.index(x), self._known(mapping({} if given is None else given, "given"))
         if not np.isnan(row[i]):
             raise RequestError(f"variable {x!r} is both asked about and given")
         numbers = self.is_number

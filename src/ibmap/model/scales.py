@@ -16,6 +16,7 @@ from ibmap.errors import DataError
 
 MOST_VALUES = 2000  #: different values that are kept; of more, as many quantiles
 MOST_DECIMALS = 6  #: that are counted
+MOST_ROWS = 1 << 53  #: whose values a scale counts: floats hold them
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,11 @@ class Scale:
 
     def __post_init__(self) -> None:
         finite = np.isfinite([self.mean, self.spread, *self.values]).all() and self.spread > 0
-        if not finite or len(self.values) != len(self.counts) or min(self.counts, default=1) < 1:
+        if (
+            not finite
+            or len(self.values) != len(self.counts)
+            or not 1 <= min(self.counts, default=1) <= sum(self.counts, 1) <= MOST_ROWS
+        ):
             raise DataError("a scale has finite numbers, a spread above 0, and a count for every value")
         if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
             raise DataError(f"the decimals of a scale must be 0 to {MOST_DECIMALS}, or None")
