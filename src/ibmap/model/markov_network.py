@@ -1,6 +1,6 @@
 """A Markov network: a graph with parameters, and what can be asked of it."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -86,6 +86,7 @@ class MarkovNetwork:
         if not isinstance(self.graph, Graph):
             raise RequestError(f"a model needs a Graph, not {in_short(self.graph)}")
         labels = tuples(self.levels, "levels")
+        require_distinct(labels)
         parts = {what: _tables(getattr(self, what), what) for what in ("fields", "factors", "tables")}
         for name in ("bin_edges", "missing_values"):
             object.__setattr__(self, name, mapping(getattr(self, name), name))
@@ -455,3 +456,14 @@ def _frozen(table: Any) -> Floats:
     copy = np.array(table, dtype=np.float64)
     copy.flags.writeable = False
     return copy
+
+
+def require_distinct(levels: Iterable[Sequence[Hashable]]) -> None:
+    """Refuse levels of a variable that are the same, or nothing that a table can hold."""
+    for labels in levels:
+        try:
+            distinct = len(set(labels)) == len(labels)
+        except TypeError:
+            distinct = False
+        if not distinct:
+            raise RequestError(f"levels must be different words or numbers, not {in_short(labels)}")
