@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from time import sleep
@@ -77,8 +78,8 @@ def answered() -> Iterator[None]:
     handled = _to_handle()
     for number in handled:
         signal.signal(number, _heard)
-    hooks = sys.unraisablehook, threading.excepthook
-    sys.unraisablehook, threading.excepthook = map(_quiet, hooks)
+    hooks = sys.unraisablehook, threading.excepthook, warnings.showwarning
+    sys.unraisablehook, threading.excepthook, warnings.showwarning = map(_quiet, hooks)
     threading.Thread(target=_watch, args=(reading,), daemon=True, name="signals").start()
     try:
         yield
@@ -87,7 +88,7 @@ def answered() -> Iterator[None]:
             for number in handled:
                 signal.signal(number, signal.SIG_IGN)
             signal.set_wakeup_fd(wakened)
-            sys.unraisablehook, threading.excepthook = hooks
+            sys.unraisablehook, threading.excepthook, warnings.showwarning = hooks
             os.close(writing)
 
 
@@ -119,11 +120,11 @@ def leave() -> None:
 
 
 def _quiet(hook: Any) -> Any:
-    """Return a hook that keeps silent about exceptions once a signal was heard: they are part of the end."""
+    """Return a hook that keeps silent about exceptions and warnings once a signal was heard: they are part of the end."""
 
-    def called(problem: Any) -> None:
+    def called(*problem: Any) -> None:
         if _state.heard is None:
-            hook(problem)
+            hook(*problem)
 
     return called
 
