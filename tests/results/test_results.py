@@ -15,7 +15,7 @@ import pytest
 from ibmap import IBMAP, BayesianTest, FunctionTest, Graph, Learned
 from ibmap.errors import IbmapError, RequestError, UnknownVariableError
 from ibmap.learners import Step, ibmap_hc
-from ibmap.results.edges import edge_table
+from ibmap.results.edges import EdgeTable, edge_table
 from ibmap.results.provenance import Provenance
 from tests.engines.partitioned import data_of
 from tests.reference.bayesian import log_posterior
@@ -204,3 +204,12 @@ def test_a_representation_holds_no_matrix_and_no_history(net: IBMAP) -> None:
     assert "counts=" not in why
     assert "levels=" not in why
     assert "gain_of_flip=" in why
+
+
+def test_every_pair_is_an_edge_has_none_or_is_undecided() -> None:
+    logs = np.log([[0.95, 0.95], [0.6, 0.6], [0.5, 0.5], [0.05, 0.05]])
+    table = EdgeTable(("a", "b", "c", "d"), np.array([[0, 1], [0, 2], [1, 2], [2, 3]]), 2, logs)
+    assert table.undecided.tolist() == [False, True, True, False]
+    assert (table.n_uncertain, table.n_undecided) == (1, 1)
+    decided = EdgeTable(table.names, table.pairs[:2], 2, np.full((2, 2), np.nan))
+    assert not decided.undecided.any()

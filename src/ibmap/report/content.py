@@ -36,7 +36,7 @@ def page_content(result: Result, support: Support | None = None, groups: Any = N
         "levels": [result.content["levels"].get(name) for name in graph.names],
         "pairs": _pairs(result, support.frequencies if support else {}),
         "n_edges": graph.n_edges,
-        "n_near_misses": result.content.get("n_near_misses"),
+        "n_near_misses": result.content.get("n_undecided"),
         "degrees": [len(graph.neighbours(i)) for i in range(graph.n_variables)],
         "steps": [
             [graph.index(s.x), graph.index(s.y), s.added, s.gain, s.score] for s in result.learned.history

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ibmap._text import counted
 from ibmap._types import Floats, Ints
 from ibmap.graph import Graph
 from ibmap.independence.base import log_one_minus_exp
 
 NEAR_MISSES = 100_000  #: at most this many pairs without an edge are listed beside the edges
+UNDECIDED = (0.1, 0.9)  #: posteriors that leave a pair undecided: even odds, give or take a factor of nine
 BAND = 1 << 16  #: pairs that are looked at together
 
 
@@ -50,10 +52,21 @@ class EdgeTable:
         """Log posterior of an edge: the mean of what the two ends say."""
         return np.asarray(self.log_posteriors.mean(axis=1))
 
+    @cached_property
+    def undecided(self) -> Any:
+        """Whether the data leave each pair undecided; no pair of a learner without posteriors."""
+        low, high = UNDECIDED
+        return (self.log_posterior >= log(low)) & (self.log_posterior <= log(high))
+
     @property
-    def n_near_misses(self) -> int:
-        """How many of the pairs are not adjacent, though the posterior of an edge is above one half."""
-        return int((self.log_posterior[self.n_edges :] >= -log(2)).sum())
+    def n_uncertain(self) -> int:
+        """How many edges are undecided: they are in the network, and might as well be absent."""
+        return int(self.undecided[: self.n_edges].sum())
+
+    @property
+    def n_undecided(self) -> int:
+        """How many pairs without an edge are undecided."""
+        return int(self.undecided[self.n_edges :].sum())
 
     def first(
         self, edges: int | None = None, near_misses: int | None = None
@@ -163,6 +176,26 @@ def listed_edges(
     others, other_logs = _by_posterior(absent[known], log_one_minus_exp(of_absent[known]))
     pairs, every = np.concatenate([edges, others]), np.concatenate([logs, other_logs])
     return EdgeTable(graph.names, pairs, graph.n_edges, every)
+
+
+def finding(n_variables: int, n_edges: int, n_uncertain: int = 0, n_undecided: int = 0) -> str:
+    """Return what was found in one sentence: every pair is an edge, has none, or is undecided.
+
+    Examples
+    --------
+    >>> finding(8, 8, 1, 3)
+    '8 direct associations among 8 variables, 1 of them uncertain; 17 pairs without one, 3 undecided'
+    >>> finding(2, 0)
+    'No direct association among 2 variables; 1 pair without one'
+    """
+    n_none = n_variables * (n_variables - 1) // 2 - n_edges - n_undecided
+    head = counted(n_edges, "direct association") if n_edges else "No direct association"
+    uncertain = f", {n_uncertain:,} of them uncertain" if n_uncertain else ""
+    undecided = f", {n_undecided:,} undecided" if n_undecided else ""
+    return (
+        f"{head} among {counted(n_variables, 'variable')}{uncertain}; "
+        f"{counted(n_none, 'pair')} without one{undecided}"
+    )
 
 
 def both_ways(pairs: Ints, matrix: Floats) -> Floats:

@@ -46,9 +46,9 @@ class Result:
     learned : Learned
         The network, its history and provenance; without the matrix of pair scores.
     content : dict
-        Everything, as it stands in the file: near_misses (the closest of n_near_misses), levels, counts,
-        data, provenance, made_with, and perhaps required and forbidden, which older files do not have; arcs,
-        if there is a directed graph.
+        Everything, as it stands in the file: near_misses (the closest ones; n_undecided tells how many of all
+        pairs without an edge are undecided), levels, counts, data, provenance, made_with, and perhaps
+        required and forbidden, which older files do not have; arcs, if there is a directed graph.
     """
 
     learned: Learned
@@ -88,7 +88,7 @@ def result_content(
         "made_with": {"ibmap": __version__, "python": platform.python_version(), "numpy": version("numpy")},
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "near_misses": _near_misses(learned),
-        "n_near_misses": learned.edge_table.n_near_misses,
+        "n_undecided": learned.edge_table.n_undecided,
         "rivals": None
         if learned.rivals is None
         else [[x, y, [list(one) for one in who]] for (x, y), who in learned.rivals.items()],
@@ -239,8 +239,8 @@ def _check_fields(found: dict[str, Any], network: Network) -> None:
         raise DataError("counts must be tables of whole numbers")
     if not all(isinstance(level, str) for levels in found["levels"].values() for level in list(levels)):
         raise DataError("levels must be lists of words")
-    if type(found.get("n_near_misses", 0)) is not int:
-        raise DataError("n_near_misses is not a whole number")
+    if type(found.get("n_undecided", 0)) is not int:
+        raise DataError("n_undecided is not a whole number")
     if not isinstance(made_with, dict):
         raise DataError("made_with is not a dict")
     for part in found["provenance"].values():
