@@ -31,6 +31,15 @@ def test_json_against_the_truth(ibmap, graphs):
     assert "accuracy" not in result
 
 
+def test_a_constant_column_that_was_left_out_has_no_edges(ibmap, tmp_path):
+    table, truth = tmp_path / "t.csv", tmp_path / "truth.json"
+    table.write_text("smoke,cough,tea\n" + "0,0,1\n1,1,1\n" * 20)
+    truth.write_text(TRUE.to_json())
+    ibmap("learn", table, "--out", tmp_path / "found")
+    result = json.loads(ibmap("evaluate", tmp_path / "found", "--truth", truth, "--json").out)
+    assert result["missing_edges"] == [["smoke", "tea"]]
+
+
 def test_json_against_data_alone(ibmap, graphs, survey):
     result = json.loads(ibmap("evaluate", graphs[0], "--data", survey, "--json").out)
     assert result["accuracy"] == accuracy(LEARNED, survey, random_state=0)

@@ -1,17 +1,11 @@
-import io
 import json
 import warnings
-from types import SimpleNamespace
-from urllib.error import URLError
 
 import numpy as np
-import pandas as pd
 import pytest
-import sklearn.datasets
 
 from ibmap.data import Table
 from ibmap.errors import DataError, IbmapError
-from ibmap.learners import ibmap_hc
 from ibmap.paper import datasets
 
 HERE = datasets.BESIDE / "benchmarks"
@@ -42,58 +36,6 @@ PAPER = {  # its Table 1: n, train, test; two of the test sizes are misprints (s
 }
 
 
-@pytest.fixture
-def nowhere(monkeypatch, tmp_path):
-    """No data directory at all."""
-    monkeypatch.delenv(datasets.VARIABLE, raising=False)
-    monkeypatch.setattr(datasets, "BESIDE", tmp_path / "nowhere")
-
-
-@pytest.fixture
-def openml(nowhere, monkeypatch):
-    """An OpenML that hands out one frame, or raises an error; it notes what it was asked for."""
-    asked = []
-
-    def serve(answer):
-        def fetch_openml(**options):
-            asked.append(options)
-            if isinstance(answer, BaseException):
-                raise answer
-            return SimpleNamespace(frame=answer.copy())
-
-        monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
-        return asked
-
-    return serve
-
-
-def weather(rows=40):
-    """A table as OpenML might hold it: nominal columns, a number, an identifier, missing values."""
-    rng = np.random.default_rng(0)
-    sky = rng.choice(["sun", "rain"], size=rows)
-    frame = pd.DataFrame(
-        {
-            "Row-Id": np.arange(rows),
-            "sky": pd.Categorical(sky, categories=["sun", "rain", "snow"]),
-            "degrees": rng.normal(size=rows).round(1),
-            "station": rng.integers(100, 120, size=rows),
-            "wet": pd.Categorical(np.where(sky == "rain", "yes", "no")),
-        }
-    )
-    frame.loc[3, "sky"] = None
-    frame.loc[5, "degrees"] = np.nan
-    return frame
-
-
-@pytest.fixture
-def known(monkeypatch):
-    """Make the weather one of the tables."""
-    kept = weather().drop(columns="Row-Id")
-    digest = datasets.content_digest({c: kept[c].tolist() for c in kept})
-    table = datasets.PaperTable(4, 38, digest, 77, drop=("row_id",), categories=("station",))
-    monkeypatch.setitem(datasets.TABLES, "weather", table)
-
-
 def test_the_tables_are_those_of_the_paper():
     assert datasets.names() == tuple(PAPER)
     for name, (n, train, test) in PAPER.items():
@@ -113,8 +55,6 @@ def test_a_table_from_the_directory_is_the_one_that_is_meant(name):
     table = datasets.TABLES[name]
     assert (data.n_variables, data.n_rows) == (table.n, table.rows)
     assert not data.has_missing
-    frame = pd.read_csv(HERE / f"{name}.csv", dtype=str, keep_default_na=False)
-    assert datasets.content_digest({c: frame[c].tolist() for c in frame}) == table.digest
 
 
 @needs_data
@@ -130,14 +70,6 @@ def test_columns_are_of_the_kind_that_the_catalog_says():
             assert len(levels) == distinct if name not in data.bin_edges else len(levels) <= bins
 
 
-ON_OPENML = [name for name, table in datasets.TABLES.items() if table.openml is not None]
-
-
-def test_thirteen_tables_have_an_identifier_of_their_own():
-    assert len(ON_OPENML) == 13
-    assert len({datasets.TABLES[name].openml for name in ON_OPENML}) == 13
-
-
 @needs_data
 @pytest.mark.parametrize("name", PAPER)
 def test_names_and_shapes_are_those_of_the_catalog(name):
@@ -146,24 +78,6 @@ def test_names_and_shapes_are_those_of_the_catalog(name):
     assert (entry["n"], entry["rows"]) == (table.n, table.rows)
     assert len(entry["columns"]) == table.n
     assert set(table.categories) <= {column[0] for column in entry["columns"]}
-    if table.openml is not None:
-        assert list(table.drop) == entry["dropped_columns"]
-
-
-@needs_data
-@pytest.mark.parametrize("name", ON_OPENML)
-def test_a_copy_on_openml_with_the_catalogs_columns_is_taken(openml, name):
-    """The true OpenML was never asked: this is our own table, with the columns that are to be dropped."""
-    table = datasets.TABLES[name]
-    frame = pd.read_csv(HERE / f"{name}.csv", dtype=dict.fromkeys(table.categories, str))
-    meant = datasets.load(name, HERE)
-    asked = openml(frame.assign(**{column: range(len(frame)) for column in table.drop}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = datasets.load(name)
-    assert asked[0]["data_id"] == table.openml
-    assert (found.names, found.n_rows) == (meant.names, meant.n_rows)
-    assert found.cardinalities.tolist() == meant.cardinalities.tolist()
 
 
 @needs_data
@@ -191,59 +105,13 @@ def test_missing_values_are_dropped_unless_told_otherwise(tmp_path):
         datasets.load("lenses", tmp_path, missing="error")
 
 
-def test_openml_serves_where_there_is_no_directory(openml, known):
-    asked = openml(weather())
-    data = datasets.load("weather", bins=4)
-    assert asked[0]["data_id"] == 77
-    assert data.names == ("sky", "degrees", "station", "wet")
-    assert data.n_rows == 38
-    assert data.levels[0] == ("rain", "sun")  # snow was never observed
-    assert list(data.bin_edges) == ["degrees"]  # stations are names
-    assert ibmap_hc(data).graph.has_edge("sky", "wet")
-
-
-def test_a_relabelled_copy_is_the_same_table(openml, known):
-    frame = weather().rename(columns={"sky": "SKY"}).iloc[::-1, ::-1]
-    openml(frame.assign(wet=frame["wet"].map({"yes": "2", "no": "1"})))
-    assert datasets.load("weather").names == ("wet", "station", "degrees", "SKY")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda f: f.iloc[1:],
-        lambda f: f.drop(columns="degrees"),
-        lambda f: f.assign(wet=f["wet"].tolist()[::-1]),
-        lambda f: f.assign(degrees=f["degrees"].fillna(0.0)),
-    ],
-)
-def test_a_copy_that_differs_is_refused(openml, known, change):
-    openml(change(weather()))
-    with pytest.raises(DataError, match=r"dataset 77 .*'weather'.*checksum.*IBMAP_DATA"):
-        datasets.load("weather")
-
-
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (URLError("Name or service not known"), "Name or service not known"),
-        (TimeoutError(), "TimeoutError"),
-        (ValueError("Dataset with data_id 77\nnot found."), "data_id 77 not found"),
-        (ImportError("as_frame needs pandas"), "needs pandas"),
-    ],
-)
-def test_what_goes_wrong_on_the_way_is_one_line_that_says_what_to_do(openml, known, error, words):
-    openml(error)
-    with pytest.raises(DataError, match=words) as caught:
-        datasets.load("weather")
-    assert "set IBMAP_DATA to a folder that has benchmarks/weather.csv" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["hayes-roth", "echocardiogram"])
-def test_tables_that_openml_lacks_say_so(nowhere, name):
-    with pytest.raises(DataError, match=f"'{name}' .*OpenML: set"):
-        datasets.load(name)
+def test_without_a_directory_one_line_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.delenv(datasets.VARIABLE, raising=False)
+    monkeypatch.setattr(datasets, "BESIDE", tmp_path / "nowhere")
+    with pytest.raises(
+        DataError, match="no data directory: set IBMAP_DATA to a folder that has benchmarks/iris"
+    ):
+        datasets.load("iris")
 
 
 @pytest.mark.parametrize(
@@ -294,9 +162,3 @@ def test_split_refuses_an_empty_part(fraction):
     data = Table(np.zeros((1, 10), int), ("a",), ((0,),))
     with pytest.raises(IbmapError, match="leaves one of the two parts empty"):
         datasets.split(data, fraction)
-
-
-def test_numbers_are_the_same_however_they_are_written():
-    one = pd.read_csv(io.StringIO("a,b\n1,0.50\n2,0.5\n1,0.25\n"), dtype=str)
-    other = {"a": [1.0, 2.0, 1.0], "b": [0.5, 0.5, 0.25]}
-    assert datasets.content_digest({c: one[c].tolist() for c in one}) == datasets.content_digest(other)

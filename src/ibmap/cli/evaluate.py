@@ -1,6 +1,7 @@
 """``ibmap evaluate``: how good is a learned graph?"""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,7 +54,8 @@ def evaluate(
     learned = read_network(graph).graph
     result: dict[str, Any] = {"graph": str(graph), "variables": learned.n_variables, "edges": learned.n_edges}
     if truth is not None:
-        result |= {"truth": str(truth), **against_truth(learned, read_network(truth).graph)}
+        true = read_network(truth).graph
+        result |= {"truth": str(truth), **against_truth(with_left_out(learned, graph, true.names), true)}
     if data is not None:
         unseen, _ = as_learned(table, graph, learned).suited_to(test.test).read(data)
         is_mixed = unseen.schema.is_continuous and getattr(unseen, "gaussian_moments", None) is None
@@ -94,6 +96,24 @@ def against_truth(learned: "Graph", truth: "Graph") -> dict[str, Any]:
     }
 
 
+def with_left_out(learned: "Graph", path: Path, names: Sequence[str]) -> "Graph":
+    """Add the variables that were left out when the graph was learned: they have no edges."""
+    from ibmap.graph import Graph
+    from ibmap.results.result_file import read_result
+
+    folder = result_folder(path)
+    dropped = set(read_result(folder).content["data"].get("drop") or ()) if folder is not None else set()
+    more = [name for name in names if name in dropped and name not in learned.names]
+    return Graph((*learned.names, *more), learned.edges) if more else learned
+
+
+def result_folder(graph: Path) -> Path | None:
+    """Return the folder of the result that a graph belongs to, if there is one."""
+    folder = graph if graph.is_dir() else graph.parent
+    is_result = graph.suffix in ("", ".json", ".csv") and (folder / "result.json").is_file()
+    return folder if is_result else None
+
+
 def as_learned(table: options.TableOptions, graph: Path, learned: "Graph") -> options.TableOptions:
     """Return how to read unseen rows: as those were read that the graph comes from, unless options say else.
 
@@ -102,8 +122,7 @@ def as_learned(table: options.TableOptions, graph: Path, learned: "Graph") -> op
     from ibmap.results.result_file import read_result
 
     chosen: dict[str, Any] = {}
-    folder = graph if graph.is_dir() else graph.parent
-    if graph.suffix in ("", ".json", ".csv") and (folder / "result.json").is_file():
+    if (folder := result_folder(graph)) is not None:
         found = read_result(folder).content
         about, edges = found["data"], found.get("bin_edges") or None
         if table.drop is None and table.only is None and (about.get("drop") or about.get("only")):
