@@ -1,6 +1,6 @@
 """Rows in several places: a Dask cluster of two workers, a table larger than their memory, threads.
 
-``python benchmarks/cluster.py`` runs small cases; ``--full`` those of docs/cluster.md (7 GB of disk for a
+``python benchmarks/cluster.py`` runs small cases; ``--full`` those of docs/scaling.md (7 GB of disk for a
 while, many minutes). The rows go to results/cluster.csv. CPU seconds are those of all processes; ratios are
 of one run.
 """

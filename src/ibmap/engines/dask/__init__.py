@@ -1,4 +1,4 @@
-"""A Dask cluster counts: its workers read and pack their pieces of a table (docs/cluster.md)."""
+"""A Dask cluster counts: its workers read and pack their pieces of a table (docs/scaling.md)."""
 
 from ibmap.engines.dask.engine import DaskEngine
 
