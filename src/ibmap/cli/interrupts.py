@@ -120,7 +120,7 @@ def leave() -> None:
 
 
 def _quiet(hook: Any) -> Any:
-    """Return a hook that keeps silent about exceptions and warnings once a signal was heard: they are part of the end."""
+    """Return a hook that keeps silent about exceptions and warnings once a signal was heard."""
 
     def called(*problem: Any) -> None:
         if _state.heard is None:
