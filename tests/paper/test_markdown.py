@@ -3,11 +3,13 @@
 import csv
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from ibmap.errors import RequestError
 from ibmap.paper import figures, markdown, page
+from ibmap.paper.markdown import MARKS
 from ibmap.paper.registry import find_experiment
 from ibmap.paper.results import Results, Row, cells_of
 from ibmap.paper.runner import reproduce
@@ -103,11 +105,11 @@ def test_the_page_shows_everything_and_does_not_change_by_itself(tmp_path, toys_
     reproduce(STUDY, tmp_path / "other-seed", settings={"seed": 5}, repetitions=3)
     made = page.make_page(tmp_path, "reproduction")
     assert made == page.make_page(tmp_path, "reproduction")
-    assert "## toy\n" in made.text
-    assert "## toy-other-seed\n" in made.text
-    assert "| [toy](#toy) | 1 | 0 | 1 | 0 |" in made.text
-    assert "seed = 5" in made.text
-    assert {"toy.csv", "toy-other-seed.csv"} <= set(made.files)
+    assert "| toy | 1 | 0 | 1 | 0 | [csv](reproduction/toy.csv) |" in made.text
+    assert "| toy-other-seed | " in made.text
+    assert "(toy: 1)" in made.text  # what does not hold
+    assert {"toy.csv", "toy-other-seed.csv", "claims.csv"} <= set(made.files)
+    assert str(made.files["claims.csv"]).count("\ntoy,") == 2 * len(EXPERIMENT.claims)
     for name in made.files:
         assert f"(reproduction/{name})" in made.text
 
@@ -116,8 +118,21 @@ def test_without_matplotlib_the_page_has_no_figures(tmp_path, toys_only, monkeyp
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
     reproduce(STUDY, tmp_path)
     made = page.make_page(tmp_path, "reproduction")
-    assert list(made.files) == ["toy.csv"]
-    assert "![" not in made.text
+    assert list(made.files) == ["toy.csv", "claims.csv"]
+    assert ".png" not in made.text
+
+
+def test_the_page_in_the_repository_counts_the_claims_in_its_file():
+    docs = Path(__file__).parents[2] / "docs"
+    text = (docs / "reproduction.md").read_text()
+    claims = list(csv.DictReader((docs / "reproduction" / "claims.csv").read_text().splitlines()))
+    for name, variant in {(claim["experiment"], claim["variant"]) for claim in claims}:
+        found = [c["status"] for c in claims if (c["experiment"], c["variant"]) == (name, variant)]
+        counts = " | ".join(str(found.count(status)) for status in MARKS)
+        stem = f"{name}-{variant}" if variant else name
+        assert f"| {stem} | {counts} |" in text
+    for file in (docs / "reproduction").iterdir():
+        assert f"(reproduction/{file.name})" in text
 
 
 def test_a_page_of_nothing_is_refused(tmp_path, toys_only):

@@ -58,18 +58,18 @@ CLEARLY = "by more than one standard error"
 FEWER_FALSE = (
     "With enough rows HHC-MN's errors are false edges, and there are fewer of them the more neighbours a "
     "variable has, because every neighbour adds subsets that may separate a false candidate; GSMN's false "
-    "edges hardly depend on τ. See the figure of [random-errors](#random-errors)."
+    "edges hardly depend on τ. See the picture of random-errors."
 )
 GRANTED = (
     "Every case against it is one that the paper itself grants to HHC-MN (τ = 2 with D = 400, 800, τ = 4 "
-    "with D ≥ 200). There IBMAP-HC misses edges and adds no false ones ([random-errors](#random-errors)): it "
+    "with D ≥ 200). There IBMAP-HC misses edges and adds no false ones (see random-errors): it "
     "asks every question given a whole blanket, for which the rows are still few, and HHC-MN given its "
     "subsets."
 )
 COMPILED = (
     "Wall times compare programs: ours share the counts of a batch of tests and are compiled, and an ascent "
     "of IBMAP-HC is one such batch, so that it is nearly always the fastest by far. The number of tests, in "
-    "the figure of [random-runtime](#random-runtime), does not depend on the program."
+    "the figure of random-runtime, does not depend on the program."
 )
 
 
