@@ -15,6 +15,7 @@ from ibmap.search import SEARCHES
 from ibmap.search import state as search_state
 from ibmap.search.gains import GainSearch
 from ibmap.search.rivals import rivals
+from ibmap.synthetic import simulate_random
 from tests.core.test_rows import table
 
 SCORES = [AdaptiveScore, PairwiseScore, SaturatedScore]
@@ -75,6 +76,19 @@ def test_a_column_more_than_rows_are_kept_whole_for_changes_nothing(monkeypatch:
     neighbours = [one.provenance.score.expected_neighbours for one in found]
     assert neighbours[0] == pytest.approx(neighbours[1], rel=1e-12)
     assert [step[:4] for step in found[0].history] == [step[:4] for step in found[1].history]
+
+
+def test_where_the_posterior_is_flat_a_column_more_changes_nothing_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Graphs are averaged over on either side of the limit, though rows list only some pairs beyond it."""
+    data = simulate_random(40, 8, 200, potentials="symmetric", random_state=2).to_table()
+    found = []
+    for most in (40, 39):
+        monkeypatch.setattr(search_state, "WHOLE", most)
+        found.append(evidence_map(data))
+    assert found[0].graph == found[1].graph
+    assert found[0].posteriors == found[1].posteriors
 
 
 @settings(deadline=None, max_examples=30)

@@ -24,7 +24,7 @@ from ibmap.criteria import SCORES
 from ibmap.engines import ENGINES as BY_NAME
 from ibmap.engines import Engine, EngineBase, Questions, Slices, Tables, add_tables, as_engine, ask
 from ibmap.errors import EngineError, RequestError
-from ibmap.learners import dag_hc, gsmn, hhc_mn, ibmap_hc, mutual_information
+from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
 from ibmap.learners.bootstrap import bootstrap
 from ibmap.results.result_file import result_content
 from tests.engines.partitioned import (
@@ -92,6 +92,19 @@ def test_every_learner(engine: Any, table: str, learner: str) -> None:
     expected = LEARNERS[learner](data)
     assert_same(LEARNERS[learner](engine(data)), expected)
     assert_same(LEARNERS[learner](data, engine=engine), expected)
+
+
+@pytest.mark.filterwarnings("ignore::ibmap.errors.SearchWarning")
+@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("table", [name for name in TABLES if name != "missing"])
+@pytest.mark.parametrize("options", [{}, {"view": "directed"}, {"posterior": "averaged"}], ids=str)
+def test_evidence_map(engine: Any, table: str, options: dict[str, Any]) -> None:
+    """Missing cells count as the first level: tables with gaps need their rows in one memory."""
+    known = TABLES[table]
+    data = Table(np.maximum(known.codes, 0), known.names, known.levels)
+    expected = evidence_map(data, **options)
+    assert_same(evidence_map(engine(data), **options), expected)
+    assert_same(evidence_map(data, engine=engine, **options), expected)
 
 
 @pytest.mark.filterwarnings("ignore:v0 and v1 are the same")

@@ -115,7 +115,7 @@ def test_what_has_no_averages_is_refused(options: dict[str, Any], said: str) -> 
 
 
 def test_averages_of_very_many_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("ibmap.learners.evidence_map"), "WHOLE", 9)
+    monkeypatch.setattr(import_module("ibmap.search.climb"), "MATRIX", 9)
     with pytest.raises(RequestError, match=r"too large for 10 variables \(up to 9\)"):
         evidence_map(coupled(10, 50), posterior="averaged")
 

@@ -29,7 +29,8 @@ def judged(
     evidence[pairs[:, 0], pairs[:, 1]], evidence[pairs[:, 1], pairs[:, 0]] = t
     native = SimpleNamespace(floor=-np.inf, matrix=lambda: evidence)
     score = PriorScore(N, neighbours, None)
-    search: Any = SimpleNamespace(state=SimpleNamespace(native=native), pairs=pairs, score=score)
+    state = SimpleNamespace(native=native, evidence=lambda x, y: evidence[x, y])
+    search: Any = SimpleNamespace(state=state, pairs=pairs, score=score)
     asked = []
 
     def drawn(_: object, given: np.ndarray, shift: float, locked: np.ndarray) -> np.ndarray:

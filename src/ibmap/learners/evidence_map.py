@@ -59,7 +59,7 @@ from ibmap.search import Search, Swaps, as_search, climb
 from ibmap.search.averaging import POSTERIORS, averaged_posteriors
 from ibmap.search.gains import GainSearch, SearchByGains, near_misses, whole_evidence
 from ibmap.search.rivals import Rivals, rivals
-from ibmap.search.state import WHOLE, State
+from ibmap.search.state import State
 
 UNDECIDED = 0.5  #: log odds of an edge, seen from one end, up to which that end does not speak for it
 COUNTED = ("adaptive", "pairwise", "saturated")  #: scores that count tables, which must be complete
@@ -155,10 +155,10 @@ def undirected_only(posterior: str, view: str | None, schema: Schema, by: Score,
         raise RequestError(
             "posterior='averaged' averages over graphs without arcs: leave out view='directed'"
         )
-    if schema.n_variables > WHOLE:
+    if schema.n_variables > climb.MATRIX:
         raise RequestError(
             f"posterior='averaged' takes a matrix of all pairs, too large for {schema.n_variables:,} "
-            f"variables (up to {WHOLE:,}): leave it out, or some variables"
+            f"variables (up to {climb.MATRIX:,}): leave it out, or some variables"
         )
     if not isinstance(by, PriorOptions) or not isinstance(how, SearchByGains):
         raise RequestError(

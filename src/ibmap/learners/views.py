@@ -40,8 +40,9 @@ from ibmap.results.directed import score_of_arcs
 from ibmap.results.learned import Learned, Step, learned_from
 from ibmap.results.provenance import Provenance
 from ibmap.search.best_dag import DagSearches, WithoutEdge, searched_log_odds
+from ibmap.search.climb import MATRIX
 from ibmap.search.dag import moral
-from ibmap.search.state import WHOLE, State
+from ibmap.search.state import State
 
 SIZE = 3.0  #: prior counts of a family, all together, where a directed graph predicts
 MIXED = 0.05  #: share of the variables with more than main effects that makes a directed view worth a search
@@ -96,7 +97,7 @@ def directed_first(
     schema, score, seconds = engine.schema, cast(Any, provenance.score), perf_counter()
     nominal = is_modelled(schema) & (np.array(schema.kinds) == NOMINAL)
     is_small = schema.n_rows * schema.n_variables < WORTH_IT
-    if is_small or schema.n_variables > WHOLE or max(schema.cardinalities[nominal], default=0) < MANY:
+    if is_small or schema.n_variables > MATRIX or max(schema.cardinalities[nominal], default=0) < MANY:
         return None
     none, told = np.empty((0, 2), np.int64), {"required": tuple(required), "forbidden": tuple(forbidden)}
     learned = learned_from(schema, none, provenance, n_tests=0, n_iter=0, seconds=0.0, **told)

@@ -17,8 +17,10 @@ import numpy as np
 from ibmap._types import Bools, Floats, Ints
 from ibmap.criteria.families import PriorScore, log_prior_odds
 from ibmap.engines.rows import as_lists
+from ibmap.search.climb import MATRIX
 from ibmap.search.gains import GainSearch, whole_evidence
 from ibmap.search.rivals import Rivals
+from ibmap.search.state import State
 
 POSTERIORS = ("averaged",)  #: what may be asked for everywhere
 FEWEST = 10  #: edges of a graph that may be doubted as a whole
@@ -39,25 +41,34 @@ def averaged_posteriors(
     That is where rivals take little away from its edges, or where sampled graphs have most of them; never,
     if they are wanted ``everywhere``.
     """
-    evidence, pairs, score = whole_evidence(search.state), search.pairs, search.score
-    if evidence is None or not isinstance(score, PriorScore):
+    pairs, score = search.pairs, search.score
+    if score.n > MATRIX or not isinstance(score, PriorScore):
         return None
-    if not everywhere and not is_flat(evidence, pairs, found):
+    if not everywhere and not is_flat(search.state, pairs, found):
         return None
+    evidence = evidence_of_all_pairs(search)
     expected = score.expected_neighbours
     usual, most = (log_prior_odds(score.n, c)[0, 0] for c in (expected, min(expected, NEIGHBOURS)))
     posteriors = sampled(search, evidence + (most - usual), most - usual, locked)
     return posteriors if everywhere or posteriors[pairs[:, 0], pairs[:, 1]].mean() < WRONG else None
 
 
-def is_flat(evidence: Floats, pairs: Ints, found: Rivals) -> bool:
+def is_flat(state: State, pairs: Ints, found: Rivals) -> bool:
     """Whether rivals take much away from the edges of a graph that has some."""
     if len(pairs) < FEWEST:
         return False
-    t = (evidence[pairs[:, 0], pairs[:, 1]] + evidence[pairs[:, 1], pairs[:, 0]]) / 2
+    t = (state.evidence(*pairs.T) + state.evidence(*pairs.T[::-1])) / 2
     over_rivals = found.log_odds.mean(axis=1)
     taken = np.clip(t, -HIGHEST, HIGHEST) - np.clip(over_rivals, -HIGHEST, HIGHEST)
     return bool(taken.mean() > TAKEN and (1 / (1 + np.exp(-over_rivals))).mean() < DOUBTFUL)
+
+
+def evidence_of_all_pairs(search: GainSearch) -> Floats:
+    """Return t_xy of all pairs, also of a search that lists only those above a floor."""
+    if (known := whole_evidence(search.state)) is not None:
+        return known
+    every = np.arange(search.score.n)
+    return search.score.rows(every, search.state.blankets(every)).matrix(search.score.n)
 
 
 def sampled(search: GainSearch, evidence: Floats, shift: float, locked: Bools) -> Floats:
