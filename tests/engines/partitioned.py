@@ -96,9 +96,6 @@ class PartitionedEngine(EngineBase):
     def colour_sums(self, colours: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return np.sum([part.colour_sums(colours) for part in self._parts], axis=0, dtype=np.uint64)
 
-    def moments(self, question: Questions, keys: Ints, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        return sum(part.moments(question, keys, weights) for part in self._parts)  # type: ignore[return-value]
-
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "PartitionedEngine":
         drawn = drawn_rows(rng, self.schema.n_rows, share)
         other = object.__new__(PartitionedEngine)

@@ -163,24 +163,6 @@ def test_results(engine: Any) -> None:
 
 
 @pytest.mark.parametrize("engine", [MemoryEngine, *OTHERS])
-def test_moments_are_weighted_sums_over_rows(engine: Any) -> None:
-    data = TABLES["missing"]
-    rng, x, given, ys = np.random.default_rng(0), 0, [1, 2], [3, 4]
-    keys = np.array([(i, j, k) for i in range(3) for j in range(3) for k in range(3)])
-    weights = rng.normal(size=(27, 2))
-    keys, weights = keys[:-2], weights[:-2]  # rows without a key count nothing
-    found = engine(data).moments(Questions.fixed(x, ys, given), keys, weights)
-    expected = np.zeros_like(found)
-    of_key = {tuple(key): weight for key, weight in zip(keys.tolist(), weights, strict=True)}
-    first = np.concatenate([[0], np.cumsum(data.cardinalities[ys])])
-    for row in data.codes.T.tolist():
-        for t, y in enumerate(ys):
-            if row[y] >= 0 and (weight := of_key.get((row[1], row[2], row[0]))) is not None:
-                expected[:, first[t] + row[y]] += weight
-    assert found == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("engine", [MemoryEngine, *OTHERS])
 @pytest.mark.parametrize("table", TABLES)
 def test_pairs_are_asked_about_once(engine: Any, table: str) -> None:
     data = TABLES[table]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ibmap._types import Bools, Floats, Ints
+from ibmap._types import Bools, Ints
 from ibmap.data import Table
 from ibmap.data.schema import Schema
 from ibmap.data.table import LevelBits, PackedData
@@ -271,10 +271,6 @@ class ArrangedEngine(EngineBase):
         return Tables.of(
             questions, self.schema.cardinalities, found.start, found.cells, found.of_rows, slices
         )
-
-    def moments(self, question: Questions, keys: Ints, weights: Floats) -> Floats:
-        """Add up weights over the rows, by level of each y."""
-        return self._engine.moments(self._there(question), keys, weights)
 
 
 def colour_sums_of_rows(engine: Engine, colours: Colours) -> Colours:

@@ -1,6 +1,6 @@
 """What an engine must offer: the rows live behind it, anywhere, and only numbers that add up come out.
 
-Counts and weighted sums add up over any partition of the rows, so an engine may sit on one machine, a cluster
+Counts add up over any partition of the rows, so an engine may sit on one machine, a cluster
 or a GPU; nothing above this package knows which one it has, or sees a row.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ibmap import _core
 from ibmap._text import in_short
-from ibmap._types import Floats, Ints
+from ibmap._types import Ints
 from ibmap.data import Schema, Table
 from ibmap.engines.model import DIRECTED, VAGUE, Model
 from ibmap.engines.questions import NONE, Questions
@@ -35,7 +35,7 @@ PAIRS_AT_ONCE = 1 << 12  #: tables of pairs that are answered together: their ce
 
 @runtime_checkable
 class Engine(Protocol):
-    """Where the rows are: a schema, and five questions. :class:`EngineBase` answers four of them itself."""
+    """Where the rows are: a schema, and four questions. :class:`EngineBase` answers three of them itself."""
 
     @property
     def schema(self) -> Schema:
@@ -48,15 +48,6 @@ class Engine(Protocol):
 
     def pairs(self) -> Iterator[Tables]:
         """Count every pair of variables once, x < y, without conditioning; in batches."""
-        ...
-
-    def moments(self, question: Questions, keys: Ints, weights: Floats) -> Floats:
-        """Add up weights over the rows, by level of each y.
-
-        ``weights`` has a row for every row of ``keys``, the levels of (given variables, x), and a column for
-        every weight. Returns an array with a row for every weight and a column for every level of every y:
-        Σ_r w(r) [y(r) = level]. Rows without a key, or that do not know y, count nothing.
-        """
         ...
 
     def rows(
@@ -110,21 +101,6 @@ class EngineBase:
         """Count every pair of variables once, x < y, without conditioning; in batches."""
         for questions in pair_questions(self.schema.n_variables):
             yield self.tables(questions)
-
-    def moments(self, question: Questions, keys: Ints, weights: Floats) -> Floats:
-        """Add up weights over the rows, by level of each y; see :class:`Engine`."""
-        tables = self.tables(question)
-        weight_of = {tuple(key): row for key, row in zip(keys.tolist(), weights, strict=True)}
-        slices, size = tables.answered()[1], len(question.given)
-        if len(question) != 1:
-            raise EngineError("moments answer one question at a time")
-        key = slices.keys.reshape(-1, size) if size else np.empty((int(slices.start[-1]), 0), np.int64)
-        first = np.concatenate([[0], np.cumsum(tables.levels[question.y])])
-        out, none = np.zeros((weights.shape[1], int(first[-1]))), np.zeros(weights.shape[1])
-        for t in range(len(tables)):
-            for k, x, y, count in tables.cells[:, tables.start[t] : tables.start[t + 1]].T.tolist():
-                out[:, first[t] + y] += count * weight_of.get((*key[k].tolist(), x), none)
-        return out
 
     def rows(
         self,
