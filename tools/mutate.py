@@ -111,8 +111,12 @@ def changed(node: ast.AST) -> ast.AST | None:
 
 
 def skipped(node: ast.AST) -> bool:
-    """Whether nothing below is changed: words of errors, types, and guards (``zip(..., strict=True)``)."""
+    """Whether nothing below is changed: words of errors, types, guards (``zip(..., strict=True)``), and
+    numbers that say how much is done at a time (``AT_ONCE``), which change time and memory, no answer.
+    """
     if isinstance(node, ast.keyword) and node.arg in ("strict", "stacklevel"):
+        return True
+    if isinstance(node, ast.Assign) and "AT_ONCE" in ast.unparse(node.targets[0]):
         return True
     if isinstance(node, ast.Raise | ast.JoinedStr | ast.AnnAssign | ast.arguments):
         return not isinstance(node, ast.AnnAssign)

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from ibmap.data import load, text
+from ibmap.data.parquet import PARQUET, stored_file
 from ibmap.data.text import text_blocks
 from ibmap.errors import DataError
 
@@ -86,3 +87,11 @@ def test_a_parquet_file_is_as_large_as_what_comes_out_of_it(monkeypatch, tmp_pat
     with pytest.raises(DataError, match="holds more than 3,000,000 bytes"):
         load(tmp_path / "t.parquet")
     assert load(tmp_path / "t.parquet", drop=["price"]).n_rows == 200_000  # in batches
+
+
+def test_columns_of_a_file_are_as_wide_as_their_values(tmp_path):
+    kinds = {"b": pl.Boolean, "u": pl.UInt8, "i": pl.Int64, "f": pl.Float32, "s": pl.String}
+    frame = pl.DataFrame({name: [0, 1] for name in kinds}).cast({"b": pl.Boolean, **kinds})
+    frame.write_parquet(tmp_path / "t.parquet")
+    widths = stored_file(tmp_path / "t.parquet", PARQUET).widths
+    assert widths == {"b": 1, "u": 1, "i": 8, "f": 4, "s": 16}  # a view of text is 16 bytes

@@ -104,8 +104,8 @@ def column_of(name: str, values: NDArray[Any], missing: Mask | None = None) -> C
     [False, True]
     """
     kind = values.dtype.kind
-    if kind in "iuf" and not values.dtype.isnative:
-        values = values.astype(values.dtype.newbyteorder("="))
+    if kind in "iuf":
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if kind in "iu":
         return Numeric(name, values, missing)
     if kind == "f" and values.dtype not in (np.float32, np.float64):

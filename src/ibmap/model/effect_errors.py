@@ -97,7 +97,7 @@ class _LargeVariable:
         covariance = c.T @ (np.diag(mean) - (n[:, None] * shares).T @ shares / max(n.sum(), 1)) @ c
         omega, self._vectors = np.linalg.eigh(covariance)
         mu, self._basis = np.linalg.eigh((design.T * n) @ design)
-        self._curvature = np.maximum(np.outer(omega, mu), 0.0) + precision
+        self._curvature = np.outer(omega, mu) + precision
 
     def _columns(self, end: int) -> slice:
         k = end - self._first_end

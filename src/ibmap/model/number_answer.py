@@ -10,6 +10,7 @@ from ibmap.model.query import SAMPLES
 from ibmap.model.scales import Scale
 
 GRID = 4001  #: points at which the distribution function of a mixture is looked at
+MEANS_AT_ONCE = 256  #: whose distribution functions are added up together
 FINE = 4096  #: means of a mixture that are told from each other
 QUANTILES = 2000  #: of the distribution, from which its mean is made
 BARS = 10  #: of a histogram, about
@@ -149,8 +150,8 @@ def quantiles(shares: Floats, means: Floats, deviation: float, asked: Floats) ->
         means = np.linspace(low, high, FINE)
     grid = np.linspace(low - 6 * deviation, high + 6 * deviation, GRID)
     below = np.zeros(GRID)
-    for start in range(0, len(means), 256):
-        part = slice(start, start + 256)
+    for start in range(0, len(means), MEANS_AT_ONCE):
+        part = slice(start, start + MEANS_AT_ONCE)
         below += ndtr((grid[:, None] - means[part]) / deviation) @ shares[part]
     return np.interp(asked, below / shares.sum(), grid)
 
