@@ -124,8 +124,9 @@ def _columns_of(
     frame: "pl.DataFrame", names: list[str], path: Path, table: options.ReadingOptions
 ) -> "pl.DataFrame":
     """Return the columns of the first table that the second has, too; all of them, if none are chosen."""
-    missing = [name for name in names if name not in frame.columns]
-    more = [] if table.only or table.drop else [name for name in frame.columns if name not in names]
+    wanted, there = set(names), set(frame.columns)
+    missing = [name for name in names if name not in there]
+    more = [] if table.only or table.drop else [name for name in frame.columns if name not in wanted]
     if missing or more:
         said = f"has no column {listing(missing)}" if missing else f"has more columns: {listing(more)}"
         raise DataError(

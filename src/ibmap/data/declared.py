@@ -1,6 +1,6 @@
 """What users declare about columns: their kinds, an order of levels, values that stand for missing ones."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
@@ -97,12 +97,13 @@ class ColumnOptions:
         absent = {name: list(self.absent[name]) for name in names if name in self.absent}
         every = next(iter(absent.values()), [])
         alike = len(absent) == len(names) and all(values == every for values in absent.values())
-        continuous: Any = [name for name in self.continuous if name in names]
+        there = set(names)
+        continuous: Any = [name for name in self.continuous if name in there]
         if self.others == ALL or not continuous:
             continuous = None if self.others == "categories" else self.others
         return {
             "ordinal": ordinal or None,
-            "nominal": [name for name in self.nominal if name in names] or None,
+            "nominal": [name for name in self.nominal if name in there] or None,
             "continuous": continuous,
             "missing_values": (every if alike else absent) or None,
         }
@@ -134,8 +135,9 @@ def column_options(
         ...
     ibmap.errors.UnknownVariableError: there is no variable 'mod'; did you mean 'mood'?
     """
+    there = set(names)
     if not isinstance(ordinal, Mapping):
-        ordinal = dict(order_in(text, names) for text in _names(ordinal, "ordinal"))
+        ordinal = dict(order_in(text, there) for text in _names(ordinal, "ordinal"))
     is_auto = isinstance(continuous, str) and continuous == "auto"
     said = {
         "ordinal": tuple(map(str, ordinal)),
@@ -146,7 +148,7 @@ def column_options(
     orders = {name: _order(name, ordinal.get(name)) for name in of_kind["ordinal"]}
     by_name = missing_values if isinstance(missing_values, Mapping) else {}
     for name in by_name:
-        if name not in names:
+        if name not in there:
             raise unknown_variable(name, names)
     if missing_values is not None and not isinstance(missing_values, Mapping):
         every = _values(missing_values)
@@ -163,10 +165,11 @@ def column_options(
 def _columns_of_kinds(said: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the columns of each kind: names come before patterns ("q*"), and these before "all"."""
     kind_of: dict[str, str] = {}
+    there = set(names)
     rest = ""
     for kind, some in said.items():
         for name in some:
-            if name in names:
+            if name in there:
                 if kind_of.setdefault(name, kind) != kind:
                     raise RequestError(f"{name!r}: a column is either {kind_of[name]} or {kind}")
             elif name == ALL:
@@ -177,7 +180,7 @@ def _columns_of_kinds(said: Mapping[str, Sequence[str]], names: Sequence[str]) -
                 raise unknown_variable(name, names)
     for kind, some in said.items():
         for pattern in some:
-            if pattern not in names and pattern != ALL:
+            if pattern not in there and pattern != ALL:
                 for name in names:
                     if fnmatchcase(name, pattern):
                         kind_of.setdefault(name, kind)
@@ -186,7 +189,7 @@ def _columns_of_kinds(said: Mapping[str, Sequence[str]], names: Sequence[str]) -
     return {kind: tuple(name for name in names if kind_of.get(name) == kind) for kind in said}
 
 
-def order_in(text: str, names: Sequence[str]) -> tuple[str, list[str] | None]:
+def order_in(text: str, names: Collection[str]) -> tuple[str, list[str] | None]:
     """Return a column and the order of its levels, "mood=low<high", or None where only the column is named.
 
     Examples

@@ -70,8 +70,9 @@ def edges_of_columns(
     A column whose edges are given is always cut; categories, strings and booleans never are.
     """
     wanted = bins if isinstance(bins, Mapping) else {}
+    there = set(names)
     for name in wanted:
-        if name not in names:
+        if name not in there:
             raise unknown_variable(name, names)
     default = None if isinstance(bins, Mapping) else bins
     found = (

@@ -207,7 +207,8 @@ def load(
     for words in data.warnings[bool(source.warning) :]:
         warnings.warn(words, DataWarning, stacklevel=2)
     reading |= about.arguments(names)
-    if left_out := [name for name in chosen if name not in data.names]:
+    kept = set(data.names)
+    if left_out := [name for name in chosen if name not in kept]:
         reading["drop"] = [*(drop or ()), *left_out]
     if missing != policy:
         reading |= about_missing(data, missing, imputation_seed)
@@ -292,7 +293,8 @@ def _plain_matrix(source: Source, names: tuple[str, ...], about: ColumnOptions) 
     if encoded is None or (about.others == "auto" and max(map(len, encoded[1])) > MOST_WHOLE):
         return None
     encoded[0].flags.writeable = False  # nobody else has it: no copy is needed
-    orders = tuple(name for name in about.orders if name in names)
+    there = set(names)
+    orders = tuple(name for name in about.orders if name in there)
     said = filter(None, [source.warning, too_many_levels(Schema(names, encoded[1], encoded[0].shape[1]))])
     few = [name for name, labels in zip(names, encoded[1], strict=True) if len(labels) > 2]
     undecided = tuple(name for name in few if about.others == "auto" and not about.is_declared(name))

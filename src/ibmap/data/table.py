@@ -290,9 +290,9 @@ def among(chosen: Iterable[str], names: tuple[str, ...]) -> tuple[str, ...]:
     >>> among(["c", "a"], ("a", "b", "c"))
     ('a', 'c')
     """
-    wanted = set()
+    wanted, there = set(), set(names)
     for name in chosen:
-        if not isinstance(name, str) or name not in names:
+        if not isinstance(name, str) or name not in there:
             raise unknown_variable(name, names)
         wanted.add(name)
     return tuple(name for name in names if name in wanted)

@@ -117,7 +117,7 @@ class ArrangedTable:
 
     def score(self, score: Any) -> Any:
         """Return a score whose prior by pair is in the new order."""
-        if not isinstance(score, PriorOptions) or np.ndim(score.options().get("prior")) != 2:
+        if not isinstance(score, PriorOptions) or np.ndim(score.options().get("prior", 0)) != 2:
             return score
         return type(score)(**{**score.options(), "prior": self.prior(score.options()["prior"])})
 
@@ -140,7 +140,7 @@ class ArrangedTable:
         edges = self._edges(learned.graph.pairs, must_not, must)  # type: ignore[arg-type]
         graph = Graph.from_pairs(edges, self.schema.names)
         provenance = learned.provenance
-        if isinstance(score, PriorOptions) and np.ndim(score.options().get("prior")) == 2:
+        if isinstance(score, PriorOptions) and np.ndim(score.options().get("prior", 0)) == 2:
             options = {**provenance.score.options(), "prior": score.options()["prior"]}  # type: ignore[union-attr]
             provenance = replace(provenance, score=type(score)(**options))
         restored = replace(
