@@ -12,6 +12,7 @@ import ast
 import os
 import pickle
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -31,18 +32,19 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("criteria", "search", "results", "model", "data")
 #: left out are tests of other machinery, and of what is built upon these packages
 TESTS = (
-    *PACKAGES,
-    "learners",
-    "exchange",
-    "cli/test_columns.py",
-    "cli/test_doubts.py",
-    "cli/test_explain.py",
-    "cli/test_learn.py",
-    "cli/test_model.py",
-    "cli/test_numbers.py",
-    "cli/test_ordinal.py",
-    "core/test_state.py",
-    "test_log_score.py",
+    *(f"src/ibmap/{package}" for package in PACKAGES),  # examples in docstrings
+    *(f"tests/{package}" for package in PACKAGES),
+    "tests/learners",
+    "tests/exchange",
+    "tests/cli/test_columns.py",
+    "tests/cli/test_doubts.py",
+    "tests/cli/test_explain.py",
+    "tests/cli/test_learn.py",
+    "tests/cli/test_model.py",
+    "tests/cli/test_numbers.py",
+    "tests/cli/test_ordinal.py",
+    "tests/core/test_state.py",
+    "tests/test_log_score.py",
 )
 #: what tests import of others, but for plugins of pytest; a process that has them is split for every mutant
 LIBRARIES = (
@@ -66,12 +68,15 @@ ARITHMETIC = {
 }  # fmt: skip
 
 
-OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "touched")
+OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "touched", "--doctest-modules")
 #: the copy is found first, although the checkout is installed in place
 FIND_COPY = """
 import sys
 sys.meta_path = [one for one in sys.meta_path if "editable" not in type(one).__module__]
 """
+
+
+HANGS = 3  #: times what its tests take as they are, after which a mutant that goes on for ever is noticed
 
 
 class Mutant(NamedTuple):
@@ -161,7 +166,7 @@ class Suite:
         self.copy, self.chosen, self.killer = copy, folder / "chosen", folder / "killer"
         path = f"{copy / 'src'}:{ROOT / 'tools'}"
         subprocess.run(
-            [sys.executable, "-m", "pytest", *OPTIONS, "-n", str(jobs), *(f"tests/{name}" for name in tests)],
+            [sys.executable, "-m", "pytest", *OPTIONS, "-n", str(jobs), *tests],
             cwd=copy,
             env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "IBMAP_NOTE": str(folder)},
             stdout=subprocess.DEVNULL,
@@ -207,7 +212,8 @@ class Suite:
 
     def _ended(self, tests: Sequence[str], most: float) -> str:
         """Run tests in a process of their own; return how it ended."""
-        child = os.fork() or self._run(sorted({test.partition("::")[0] for test in tests}))
+        seconds = 30 + HANGS * sum(self.seconds[test] for test in tests)
+        child = os.fork() or self._run(sorted({test.partition("::")[0] for test in tests}), int(seconds))
         until = time.monotonic() + 10 * most + 60
         while not (ended := os.waitpid(child, os.WNOHANG))[0] and time.monotonic() < until:
             time.sleep(0.1)
@@ -215,13 +221,15 @@ class Suite:
             return {0: "survived", 5: "unseen"}.get(os.waitstatus_to_exitcode(ended[1]), "killed")
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        return "late"  # it hangs, or the tests need longer
+        return "late"  # it sleeps, or the machine is busy
 
-    def _run(self, files: list[str]) -> NoReturn:
+    def _run(self, files: list[str], seconds: int) -> NoReturn:
         """Be the process that runs the tests that are chosen, in the copy, and ends as they do."""
         code = 1
         try:
             os.setsid()
+            used = int(time.process_time())
+            resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, used + seconds + 5))
             os.chdir(self.copy)
             nothing = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):

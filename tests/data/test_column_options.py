@@ -178,3 +178,27 @@ def test_a_single_value_may_stand_for_missing(value: object) -> None:
     for odd in (object(), 1j):
         with pytest.raises(RequestError, match="missing_values must be a list of values"):
             load({"a": kinds, "b": kinds}, missing_values=odd)
+
+
+@pytest.mark.parametrize(
+    ("continuous", "said"), [(None, None), ("auto", "auto"), ("all", "all"), (["age"], ["age"])]
+)
+def test_a_result_can_say_which_columns_were_numbers(continuous: Any, said: Any) -> None:
+    table = {"age": [i / 7 for i in range(40)], "sex": [0, 1] * 20}
+    if continuous is None:
+        table["age"] = [1, 2] * 20
+    about = load(table, continuous=continuous)
+    assert about.reading.get("continuous") == said
+    again = load(table, **{name: about.reading.get(name) for name in ("ordinal", "nominal", "continuous")})
+    assert (again.schema.kinds, again.digest()) == (about.schema.kinds, about.digest())
+
+
+@pytest.mark.parametrize("bins", [None, 3])
+@pytest.mark.parametrize("discretize", [None, "quantile"])
+def test_a_matrix_is_cut_as_its_columns_are(discretize: str | None, bins: int | None) -> None:
+    if discretize is None and bins is not None:
+        return
+    matrix = np.random.default_rng(0).integers(0, [2, 20, 60], (2000, 3))
+    whole = load(matrix, discretize=discretize, bins=bins)
+    parts = load(dict(zip(whole.names, matrix.T, strict=True)), discretize=discretize, bins=bins)
+    assert (whole.levels, whole.digest()) == (parts.levels, parts.digest())

@@ -102,7 +102,14 @@ def test_log_likelihoods_are_those_of_the_grid():
 
 def test_missing_cells_are_the_likeliest_level_and_the_median():
     network = small()
-    rows = np.array([[1, 2, 0.3, -0.5, 0], [0, 0, np.nan, 0.2, 1], [np.nan, 1, 0.1, np.nan, np.nan]]).T
+    rows = np.array(
+        [
+            [1, 2, 0.3, -0.5, 0],
+            [0, 0, np.nan, 0.2, 1],
+            [np.nan, 1, 0.1, np.nan, np.nan],
+            [0, 1, np.nan, np.nan, 1],
+        ]
+    ).T
     filled = network.filled(rows, 0)
     assert (filled[~np.isnan(rows)] == rows[~np.isnan(rows)]).all()
     for r, v in np.argwhere(np.isnan(rows).T).tolist():

@@ -121,6 +121,20 @@ def test_missing_cells_get_the_most_probable_level(seed: int) -> None:
         assert shares[filled[v, row]] == pytest.approx(max(shares))
 
 
+def test_draws_keep_what_is_known_and_have_the_probabilities_of_what_is_not() -> None:
+    network = random_network(3, largest=6)
+    codes = network.sample(1, random_state=0).codes.copy()
+    codes[0] = -1
+    tables = network.impute_draws(Table(codes, network.names, network.levels), 400, random_state=1)
+    drawn = np.array([table.codes[:, 0] for table in tables])
+    assert (drawn[:, 1:] == codes[1:, 0]).all()
+    shares = enumeration.marginal(
+        *parts(network), 0, {u: int(c) for u, c in enumerate(codes[1:, 0], start=1)}
+    )
+    np.testing.assert_allclose(np.bincount(drawn[:, 0], minlength=len(shares)) / 400, shares, atol=0.1)
+    assert len(network.impute_draws(Table(codes, network.names, network.levels), 1, random_state=1)) == 1
+
+
 def test_gaps_of_a_network_that_is_too_large_are_filled() -> None:
     network = dense(24, 2.0)
     rows = network.sample(4, random_state=0).codes.copy()

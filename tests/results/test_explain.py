@@ -118,6 +118,12 @@ def test_many_levels_and_one_level():
     assert "b and c are not " in str(explain(data, learned, "b", "c"))
 
 
+@pytest.mark.parametrize(("levels", "drawn"), [(12, True), (13, False)])
+def test_counts_of_up_to_twelve_levels_are_drawn(levels, drawn):
+    data = load({"a": [*range(levels)] * 10, "b": [0, 1] * (5 * levels)})
+    assert ("too many to show" not in str(explain(data, ibmap_hc(data), "a", "b"))) is drawn
+
+
 def test_bad_questions(chain):
     learned = ibmap_hc(chain)
     with pytest.raises(RequestError, match="both 'v0'"):

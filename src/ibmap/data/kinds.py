@@ -32,9 +32,9 @@ def with_kind(column: Column) -> Column:
     >>> from ibmap.data.columns import Numeric
     >>> with_kind(Numeric("x", np.array([0.5, 1.0]))).levels, with_kind(Numeric("x", np.arange(3))).ordinal
     ((0.5, 1), False)
-    >>> with_kind(Numeric("x", np.array([0.1, 0.2, 0.3]))).ordinal
-    True
-    >>> [type(with_kind(Numeric("x", values))).__name__ for values in (np.arange(21), np.arange(21) / 7)]
+    >>> with_kind(Numeric("x", np.arange(20))).ordinal, with_kind(Numeric("x", np.arange(10) / 7)).ordinal
+    (False, True)
+    >>> [type(with_kind(Numeric("x", values))).__name__ for values in (np.arange(21), np.arange(11) / 7)]
     ['Numeric', 'Numeric']
     """
     if isinstance(column, Coded):
