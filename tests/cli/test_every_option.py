@@ -15,7 +15,6 @@ from ibmap.cli.groups import expanded
 from ibmap.cli.learn import learn
 from ibmap.engines import ENGINES
 from ibmap.engines.dask import client as clusters
-from ibmap.report import page
 from tests.cli.test_help import VERBS
 from tests.engines.partitioned import GpuInNumpy
 
@@ -155,7 +154,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(ibmap: Any, client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Learn with options as they are typed; return the result, or the line that refuses them."""
     monkeypatch.setattr(clusters, "local_cluster", lambda: (client, []))
-    monkeypatch.setattr(page, "available", lambda: False)
     monkeypatch.setitem(ENGINES, "gpu", GpuInNumpy)
     monkeypatch.chdir(folder)
 

@@ -281,14 +281,6 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(ibmap, survey, tmp_path, 
     assert [path.name for path in out.iterdir()] == ["graph.json"]
 
 
-def test_a_report_of_an_older_result_does_not_stay_beside_a_new_one(ibmap, survey, tmp_path, monkeypatch):
-    out = tmp_path / "result"
-    assert ibmap("learn", survey, "--out", out).code == 0
-    monkeypatch.setattr("ibmap.report.page.available", lambda: False)
-    assert ibmap("learn", survey, "--out", out, "--force").code == 0
-    assert sorted(path.name for path in out.iterdir()) == ["edges.csv", "graph.json", "result.json"]
-
-
 @pytest.mark.parametrize("verb", ["explain", "report", "convert", "evaluate", "plot", "learn"])
 def test_every_reader_finishes_what_a_killed_run_had_begun(ibmap, survey, tmp_path, verb):
     out, new = tmp_path / "result", tmp_path / "new"

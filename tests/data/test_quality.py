@@ -16,7 +16,7 @@ from ibmap.data import Table, load
 from ibmap.data.kinds import MOST_WHOLE
 from ibmap.data.quality import FEW_ROWS, missing_together, of_missing_together
 from ibmap.errors import DataError, DataWarning
-from ibmap.report.content import header
+from ibmap.report import report_text
 from ibmap.results.result_file import result_of_learned
 
 HERE = Path(__file__).parents[3] / "shared" / "data"
@@ -163,7 +163,7 @@ def test_warnings_of_a_table_travel_into_the_result() -> None:
     assert pickle.loads(pickle.dumps(net.engine_.schema)).warnings == (words,)
     result = result_of_learned(net.learned_, net.engine_)
     assert result.content["warnings"] == [words]
-    assert ("warning", words) in header(result)
+    assert "Note:</strong> missing values are a category" in report_text(result)
 
 
 def test_missing_together_is_a_correlation_above_one_half():

@@ -16,12 +16,6 @@ FLAGS = [
     "--disable-sync",
 ]
 
-COUNT_TAPS = """() => {
-    const { tapped } = ibmapReport;
-    window.taps = 0;
-    ibmapReport.tapped = (...where) => { tapped(...where); window.taps += 1; };
-}"""
-
 
 def installed() -> str | None:
     """Return the browser of this machine."""
@@ -40,8 +34,8 @@ class Opened:
         return self.page.evaluate(code, argument)
 
     def drawn(self) -> int:
-        """How many pairs are drawn in the network."""
-        return self.js("ibmapReport.models.edges.data.x0.length")
+        """How many lines are drawn in the network."""
+        return self.page.locator("#network .line").count()
 
     def panel(self) -> str:
         return self.page.inner_text("#panel")
@@ -54,34 +48,33 @@ class Opened:
         """Wait until what was asked for is painted."""
         self.js("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
 
-    def point(self, plot: str, x: float, y: float) -> list[float]:
-        """Return where a point of a figure, given in its own coordinates, is on the screen."""
+    def point(self, kind: str, index: int) -> list[float]:
+        """Return where a variable ("node") or the middle of a line ("pair") is on the screen."""
         self.settle()
         return self.js(
-            """([name, x, y]) => {
-                const plot = ibmapReport.models[`${name} plot`];
-                const view = Bokeh.index.find_one(plot), frame = view.frame.bbox;
-                const [across, up] = [plot.x_range, plot.y_range];
-                view.el.scrollIntoView({ block: 'end' });
-                const box = view.el.getBoundingClientRect();
-                return [
-                    box.left + frame.left + (x - across.start) / (across.end - across.start) * frame.width,
-                    box.top + frame.bottom - (y - up.start) / (up.end - up.start) * frame.height,
-                ];
+            """([kind, index]) => {
+                const found = document.querySelector(`#network [data-${kind}="${index}"]`);
+                found.scrollIntoView({ block: "center" });
+                const line = found.querySelector("path");
+                if (!line) {
+                    const box = found.getBoundingClientRect();
+                    return [box.left + box.width / 2, box.top + box.height / 2];
+                }
+                const at = line.getPointAtLength(line.getTotalLength() / 2);
+                const half = at.matrixTransform(line.getScreenCTM());
+                return [half.x, half.y];
             }""",
-            [plot, x, y],
+            [kind, index],
         )
 
-    def click(self, plot: str, x: float, y: float, *, finger: bool = False) -> None:
-        """Click at a point of a figure, and wait until the page has noticed."""
-        at = self.point(plot, x, y)
-        before = self.js("window.taps")
+    def click(self, kind: str, index: int, *, finger: bool = False) -> None:
+        """Click a variable, or the middle of a line."""
+        at = self.point(kind, index)
         if finger:
             self.page.touchscreen.tap(*at)
         else:
-            self.page.mouse.move(*at)
             self.page.mouse.click(*at)
-        self.page.wait_for_function("(before) => window.taps > before", arg=before)
+        self.settle()
 
 
 def opened(browser: Any, path: Path, **options: Any) -> Opened:
@@ -95,5 +88,4 @@ def opened(browser: Any, path: Path, **options: Any) -> Opened:
     page.on("request", lambda request: found.requests.append(request.url))
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-ready=yes]", timeout=30_000)
-    page.evaluate(COUNT_TAPS)
     return found

@@ -3,105 +3,103 @@
 import csv
 import io
 import math
-from collections import Counter, defaultdict
-from itertools import pairwise
+import re
+from itertools import combinations
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from ibmap import Table
 from ibmap._text import probability
-from ibmap.learners import ibmap_hc
+from ibmap.data import load
+from ibmap.learners import evidence_map, ibmap_hc
+from ibmap.model.effect_size import with_margins
+from ibmap.report.content import headline
+from ibmap.results.result_file import result_of_learned
 from tests.chains import noisy_chain
 from tests.report.conftest import result_for
 
-HALF = math.log(0.5)
 DARK, LIGHT = "rgb(20, 24, 31)", "rgb(255, 255, 255)"
 
 
-def kind_of(row):
-    """What a pair without an edge is called."""
-    return "near miss" if (float(row[3]) + float(row[4])) / 2 >= HALF else "not adjacent"
-
-
-def test_it_opens_with_header_network_table_and_charts(show, chain):
+def test_it_opens_with_finding_network_panel_and_table(show, chain):
     report = show(chain)
-    assert report.page.title() == "7 edges among 8 variables - ibmap"
-    header = report.page.inner_text("header")
-    for words in ("300 rows, 8 variables", "ibmap-hc", "prior counts ones", "ascents", "seed", "numpy"):
-        assert words in header
+    assert report.page.inner_text("h1") == headline(chain)
+    assert report.page.title() == f"{headline(chain)} - ibmap"
+    about = report.page.text_content(".about")
+    for words in (
+        "300 rows, 8 variables",
+        "ibmap-hc",
+        "prior counts ones",
+        "ascents",
+        "seed",
+        "numpy",
+        "the score went",
+    ):
+        assert words in about.lower()
+    assert not report.page.is_visible("#scores")
     assert report.drawn() == 7
-    assert report.js("ibmapReport.models.steps.data.n.length") == len(chain.learned.history) + 1
-    near = [kind_of(row) for row in chain.content["near_misses"]]
-    assert report.column(1) == ["edge"] * 7 + near
-    bars = report.js("ibmapReport.models.bars.data")
-    heights = Counter()
-    for top, bottom, label in zip(bars["top"], bars["bottom"], bars["label"], strict=True):
-        heights[label.split(":")[0]] += top - bottom
-    assert heights == Counter(["edge"] * 7 + near)
+    assert report.page.locator("#panel li").count() == 7
+    assert report.column(1)[:7] == ["associated"] * 7
+    assert set(report.column(1)[7:]) <= {"undecided", "not associated"}
 
 
-def test_the_bars_of_the_histogram_stand_on_each_other(show, large):
-    report = show(large)
-    bars = report.js("ibmapReport.models.bars.data")
-    stacks = defaultdict(list)
-    for left, *ends in zip(bars["left"], bars["bottom"], bars["top"], strict=True):
-        stacks[left].append(ends)
-    assert max(map(len, stacks.values())) > 1
-    for stack in stacks.values():
-        assert stack[0][0] == 0
-        assert all(below[1] == above[0] for below, above in pairwise(stack))
-
-
-def test_posteriors_are_told_as_on_the_command_line(show, chain):
+def test_posteriors_are_written_as_on_the_command_line(show, chain):
     logs = [0.0, -1e-300, -3e-48, -2e-7, -9.4e-4, -2e-3, -0.1, math.log(0.5), -3, -8, -30, -599, -601, -1e5]
     report = show(chain)
     assert report.js("(logs) => logs.map(probability)", logs) == [probability(log) for log in logs]
-    within = logs[2:-1]
-    places = report.js("(logs) => logs.map((log) => posteriorAt(evidence(log)))", within)
-    assert places == pytest.approx(within, rel=1e-6, abs=0)
 
 
-def test_the_slider_shows_and_hides_edges(show, chain):
-    report = show(chain)
-    slider = report.page.locator("#threshold")
-    before = report.drawn()
+def test_weak_and_unsure_pairs_can_be_left_out(show, numbers):
+    report = show(numbers)
+    sizes = np.abs(numbers.learned.effects.strength)
+    slider = report.page.locator("#strength")
     slider.focus()
-    drawn = [before]
-    for _ in range(40):
-        for _ in range(5):
-            report.page.keyboard.press("ArrowRight")
-        drawn.append(report.drawn())
-    assert drawn == sorted(drawn, reverse=True)
-    assert drawn[0] == 7
-    assert drawn[-1] <= 1
-    bound = report.page.inner_text("#bound")
-    assert bound.startswith("1 - ")
-    assert f"of at least {bound}" in slider.get_attribute("aria-valuetext")
-    assert report.page.inner_text("#shown").startswith(f"{drawn[-1]} of 7 edges")
-    report.page.keyboard.press("Home")
-    assert report.drawn() == 7
+    for bound in (0.3, 0.6, 0.99):
+        slider.fill(str(bound))
+        assert report.drawn() == (sizes >= bound).sum()
+        assert len(report.column(1)) == (sizes >= bound).sum()
+        assert report.page.inner_text("#least") == f"{bound:.2f}"
+    slider.fill("0")
+    assert report.page.inner_text("#shown") == "2 of 2 associations shown"
+    logs = np.array(report.js("everyPair.map(logPosterior)"))
+    report.page.select_option("#posterior", "0.999")
+    assert len(report.column(1)) == (np.exp(logs) >= 0.999).sum()
+    assert not report.page.is_visible("#support")
 
 
-def test_near_misses_can_be_shown(show):
+def test_undecided_pairs_are_drawn_on_demand(show):
     data = noisy_chain(8, 100, noise=0.3)
     result = result_for(ibmap_hc(data), data)
+    n = result.content["n_undecided"]
     report = show(result)
-    report.page.uncheck("#misses")
-    report.page.focus("#threshold")
-    report.page.keyboard.press("Home")  # all that there is
-    without = report.drawn()
-    assert without == result.network.graph.n_edges
-    report.page.check("#misses")
-    kinds = Counter(map(kind_of, result.content["near_misses"]))
-    assert kinds["near miss"] > 0
-    assert report.drawn() == without + kinds["near miss"]
-    n = kinds["near miss"]
-    assert report.page.inner_text("#shown").endswith(f", {n} of {n} near miss{'es' * (n != 1)}")
-    report.page.uncheck("#misses")
-    assert f", 0 of {n} near miss" in report.page.inner_text("#shown")
-    report.page.check("#misses")
-    assert report.column(1).count("near miss") == kinds["near miss"]
+    before = report.drawn()
+    assert before == result.network.graph.n_edges
+    report.page.check("#undecided")
+    assert report.drawn() == before + n > before
+    assert report.page.inner_text("#shown").endswith(f"{n} of {n} undecided pair{'s' * (n != 1)}")
+    assert report.column(1).count("undecided") == n
+    assert report.page.locator("#network .line.undecided").count() == n
+
+
+def test_shares_are_those_of_the_fitted_table(show, chain_data):
+    learned = ibmap_hc(chain_data).with_effects(chain_data)
+    report = show(result_for(learned, chain_data))
+    found = report.js("withMargins([[0.4, -0.4], [-0.4, 0.4]], [0.3, 0.7], [0.6, 0.4])")
+    table = np.array([[0.4, -0.4], [-0.4, 0.4]])
+    assert found == pytest.approx(with_margins(table, np.array([0.3, 0.7]), np.array([0.6, 0.4])), abs=1e-9)
+    report.js("pick('pair', 0)")
+    shown = [text.split("%")[0] for text in report.page.locator("#panel .bars .value").all_inner_texts()]
+    e = learned.graph.edges.index(tuple(report.js("[pairs.x[0], pairs.y[0]].map((i) => data.names[i])")))
+    counts = np.array(result_for(learned, chain_data).content["counts"][e])
+    rows, columns = counts.sum(axis=1) / counts.sum(), counts.sum(axis=0) / counts.sum()
+    log = learned.effects.log_odds_ratio[e] / 4 * np.array([[1, -1], [-1, 1]])
+    fitted = with_margins(log, rows, columns)
+    assert [int(text) for text in shown] == np.round(100 * fitted[:, 1] / fitted.sum(axis=1)).astype(
+        int
+    ).tolist()
+    assert report.page.locator("#panel .interval").count() == 2
 
 
 def test_the_table_sorts_and_is_searched(show, chain):
@@ -122,7 +120,7 @@ def test_the_table_sorts_and_is_searched(show, chain):
     assert [logs[k] for k in order] == sorted(logs, reverse=True)
     report.page.fill("#search", "v3 not")
     assert report.column(1)
-    assert set(report.column(1)) == {"not adjacent"}
+    assert set(report.column(1)) == {"not associated"}
     assert all("v3" in (x, y) for x, y in zip(report.column(2), report.column(3), strict=True))
     report.page.fill("#search", "nothing of this name")
     assert report.column(1) == []
@@ -136,25 +134,29 @@ def test_every_control_is_reached_by_keyboard(show, chain):
     for _ in range(60):
         report.page.keyboard.press("Tab")
         reached.add(report.js(focused))
-    controls = ["theme", "threshold", "misses", "view", "find", "network", "in", "out", "whole", "search"]
-    assert set(controls) <= reached
-    assert {"kind", "posterior", "edge"} <= reached
+    controls = ["posterior", "groups", "network", "in", "out", "whole", "picture", "search", "save", "pairs"]
+    assert set(controls[:-1]) <= reached
+    assert {"finding", "posterior", "associated"} <= reached
 
 
-@pytest.mark.parametrize(("scheme", "paper", "other"), [("light", LIGHT, DARK), ("dark", DARK, LIGHT)])
-def test_light_and_dark_as_the_system_has_it_and_by_hand(show, chain, scheme, paper, other):
+@pytest.mark.parametrize(("scheme", "paper"), [("light", LIGHT), ("dark", DARK)])
+def test_light_and_dark_as_the_system_has_it_and_white_on_paper(show, chain, scheme, paper):
     report = show(chain, color_scheme=scheme)
     background = "getComputedStyle(document.body).backgroundColor"
     assert report.js(background) == paper
-    edge = report.js("ibmapReport.models.edges.data.color[0]")
-    report.page.click("#theme")
-    assert report.js(background) == other
-    assert report.js("ibmapReport.models.edges.data.color[0]") != edge
+    report.page.emulate_media(media="print", color_scheme=scheme)
+    assert report.js(background) == LIGHT
+
+
+def test_it_prints_on_few_pages(show, large):
+    report = show(large)
+    assert len(re.findall(rb"/Type /Page\b", report.page.pdf(format="A4"))) <= 3
 
 
 def test_what_the_table_lists_is_saved_as_csv(show, nasty):
     report = show(nasty)
-    report.page.fill("#search", "edge")
+    report.js("() => { listing.words = ['associated']; }")
+    report.page.fill("#search", "associated")
     report.page.locator("#pairs th button").nth(3).click()
     with report.page.expect_download() as saved:
         report.page.click("#save")
@@ -183,33 +185,26 @@ def test_names_like_formulas_are_saved_as_it_was_asked_for(show, safe):
     assert {cell for row in rows[1:] for cell in row[:2]} == wanted
 
 
-@pytest.mark.parametrize("view", ["network", "heat"])
-def test_the_view_is_saved_as_a_picture(show, chain, view):
-    report = show(chain)
-    report.js("(view) => setView(view)", view)
-    report.page.hover(f"#{view}")
+def test_the_drawing_is_saved_as_a_picture(show, nasty):
+    report = show(nasty)
     with report.page.expect_download() as saved:
-        report.page.locator(f"#{view} .bk-tool-icon-save").click()
-    assert saved.value.suggested_filename == f"ibmap {view}.png"
-    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
-
-
-def test_paper_is_white_and_the_screen_is_as_before(show, chain):
-    report = show(chain, color_scheme="dark")
-    report.js("dispatchEvent(new Event('beforeprint'))")
-    assert report.js("getComputedStyle(document.body).backgroundColor") == LIGHT
-    report.js("dispatchEvent(new Event('afterprint'))")
-    assert report.js("getComputedStyle(document.body).backgroundColor") == DARK
+        report.page.click("#picture")
+    assert saved.value.suggested_filename == "network.svg"
+    picture = ElementTree.fromstring(saved.value.path().read_text(encoding="utf-8"))
+    texts = {text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert len(texts) == len(nasty.learned.graph.names)
+    assert not list(picture.iter("{http://www.w3.org/2000/svg}script"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_stand_out_from_what_is_behind_them(show, chain, scheme):
     report = show(chain, color_scheme=scheme)
-    colours = ["ink", "faint", "edge", "miss", "removed", "picked"]
-    for paper in ("paper", "raised"):
-        behind = luminance(report.js("(name) => colour(name)", paper))
-        for name in colours:
-            ours = luminance(report.js("(name) => colour(name)", name))
+    colour = "(name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()"
+    names = ["ink", "faint", "positive", "negative", "unsigned"]
+    for paper, words in (("paper", names), ("raised", names), ("noted", ["warning"])):
+        behind = luminance(report.js(colour, paper))
+        for name in words:
+            ours = luminance(report.js(colour, name))
             contrast = (max(ours, behind) + 0.05) / (min(ours, behind) + 0.05)
             assert contrast >= 4.5, (name, paper, contrast)  # WCAG 2, AA
 
@@ -221,32 +216,54 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_find_zooms_to_a_variable_and_its_neighbours(show, large):
+def test_names_do_not_cover_each_other(show, complete):
+    report = show(complete)
+    boxes = report.js("[...plan.boxes.values()].map(({ x, y, w, h }) => [x, y, w, h])")
+    for (x, y, w, h), (x2, y2, w2, h2) in combinations(boxes, 2):
+        assert abs(x - x2) >= (w + w2) / 2 or abs(y - y2) >= (h + h2) / 2
+
+
+def test_many_variables_are_drawn_around_one(show, large):
     report = show(large)
-    report.js("() => setView('heat')")
-    wide = report.js("ibmapReport.models['heat x'].end - ibmapReport.models['heat x'].start")
-    report.page.fill("#find", "v7")
-    report.settle()
-    near = report.js("ibmapReport.models['heat x'].end - ibmapReport.models['heat x'].start")
-    assert 0 < near < wide
-    ranks = report.js("(name) => rankOf[data.names.indexOf(name)]", "v7")
-    start, end = (report.js(f"ibmapReport.models['heat x'].{side}") for side in ("start", "end"))
-    assert start < ranks < end
+    assert "500 variables are too many to draw at once" in report.page.inner_text("#whereabouts")
+    assert 5 < report.js("plan.boxes.size") <= 41
+    assert len(report.column(1)) == 200
+    report.page.click("#more")
+    assert len(report.column(1)) == 400
+    report.page.fill("#find", "v77")
+    assert report.panel().startswith("v77")
+    assert report.page.locator('#network [data-node="77"].picked').count() == 1
+    assert report.js("state.around") == 77 or report.js("plan.boxes.has(77)")
 
 
-def test_variables_without_edges_are_not_in_the_heat_map(show):
-    data = noisy_chain(4, 300, noise=0.2)
-    alone = np.random.default_rng(1).integers(0, 2, (3, 300)).astype(np.int8)
-    more = Table(np.vstack([data.codes, alone]), (*data.names, "p", "q", "r"), ((0, 1),) * 7)
-    report = show(result_for(ibmap_hc(more), more))
-    assert sorted(report.js("order")) == [0, 1, 2, 3]
-    report.js("() => { setView('heat'); pick('variable', 5); }")
-    assert "It has no edge" in report.panel()
+def test_the_whole_or_only_around_one_variable(show):
+    data = noisy_chain(20, 300, noise=0.2)
+    report = show(result_for(ibmap_hc(data), data))
+    assert report.js("plan.boxes.size") == 20
+    report.js("pick('variable', 7)")
+    report.page.check("#around")
+    assert sorted(report.js("[...plan.boxes.keys()]")) == [5, 6, 7, 8, 9]
+    report.page.uncheck("#around")
+    assert report.js("plan.boxes.size") == 20
+
+
+def test_copies_are_one_name_in_the_drawing(show):
+    rng = np.random.default_rng(0)
+    a = rng.integers(2, size=400)
+    data = load({"a": a, "b": np.where(rng.random(400) < 0.1, 1 - a, a), "c": 1 - a})
+    report = show(result_of_learned(evidence_map(data).with_effects(data), data))
+    assert report.page.locator("#network .name text").all_inner_texts() == ["a = c", "b"] or report.js(
+        "[...plan.boxes.values()].map((box) => box.text)"
+    ) == ["a = c", "b"]
+    assert report.drawn() == 1
+    assert report.page.locator("#network .uncertain").count() == 0
+    report.click("node", 0)
+    assert "The same in all rows" in report.panel()
 
 
 def test_untested_edges_are_told_and_a_panel_fits(show, complete):
     report = show(complete)
-    told = [kind for kind in report.column(1) if kind == "untested edge"]
+    told = [finding for finding in report.column(1) if finding == "associated, untested"]
     assert len(told) == len(complete.learned.untested) > 3
     k = report.js("pairs.untested.indexOf(true)")
     report.js("(k) => pick('pair', k)", k)

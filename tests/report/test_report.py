@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,10 +10,13 @@ import pytest
 
 import ibmap
 from ibmap import IBMAP, Bootstrap
+from ibmap.data import load
 from ibmap.drawing.layouts import places_of
 from ibmap.errors import DataError, RequestError
-from ibmap.report import content, page, report_text, write_report
-from ibmap.report.content import header, page_content
+from ibmap.learners import evidence_map
+from ibmap.report import content, report_text, write_report
+from ibmap.report.content import header, headline, page_content
+from ibmap.results.result_file import result_of_learned
 from tests.report.conftest import NASTY, result_for, started_from
 
 
@@ -27,6 +31,7 @@ def test_one_file_that_asks_the_network_for_nothing(chain):
     text = report_text(chain)
     ours = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
     assert "default-src 'none'" in ours
+    assert len(text) < 120_000
     assert not re.search(r"""(src|href)=["'](?!data:|#)""", ours)
     assert "url(" not in ours
     assert "@import" not in ours
@@ -41,9 +46,10 @@ def test_names_cannot_end_the_script_that_carries_them(nasty):
 
 
 def test_pairs_are_edges_then_near_misses_by_falling_posterior(chain):
-    pairs = page_content(chain)["pairs"]
-    names, n = chain.learned.graph.names, chain.learned.graph.n_edges
-    assert pairs["edge"] == [True] * n + [False] * len(chain.content["near_misses"])
+    found = page_content(chain)
+    pairs, names, n = found["pairs"], chain.learned.graph.names, chain.learned.graph.n_edges
+    assert found["n_listed"] == n
+    assert len(pairs["x"]) == n + len(chain.content["near_misses"])
     logs = np.add(pairs["xy"], pairs["yx"])
     assert (np.diff(logs[:n]) <= 0).all()
     assert (np.diff(logs[n:]) <= 0).all()
@@ -58,9 +64,9 @@ def test_a_page_carries_the_most_probable_edges_and_says_so(complete, monkeypatc
     assert "This page carries" not in report_text(complete)
     monkeypatch.setattr(content, "EDGES", 10)
     text = report_text(complete)
-    assert "This page carries the 10 edges with the highest posterior" in text
+    assert "This page carries the 10 associations with the highest posterior" in text
     found = carried(text)
-    assert sum(found["pairs"]["edge"]) == 10
+    assert found["n_listed"] == 10
     assert found["n_edges"] == 66
     assert found["degrees"] == [11] * 12
 
@@ -87,7 +93,7 @@ def test_the_header_tells_where_it_comes_from(chain, nasty):
 @pytest.mark.parametrize("n", [1, 2, 40])
 def test_every_variable_has_a_place_in_the_square(n):
     result = started_from(lambda names: ibmap.Graph(names, pairwise(names[: n // 2])), n)
-    places = np.array(page_content(result)["places"])
+    places = np.array(page_content(result)["nodes"]["places"])
     assert places.shape == (n, 2)
     assert (places >= 0).all()
     assert (places <= 1).all()
@@ -96,7 +102,7 @@ def test_every_variable_has_a_place_in_the_square(n):
 
 
 def test_large_networks_have_no_places(large):
-    assert page_content(large)["places"] is None
+    assert page_content(large)["nodes"]["places"] is None
 
 
 def test_from_python(tmp_path, chain_data):
@@ -133,8 +139,26 @@ def test_what_cannot_be_reported_about(tmp_path, source):
         write_report(source, tmp_path / "net.html")
 
 
-def test_without_bokeh(tmp_path, chain, monkeypatch):
-    monkeypatch.setattr(page, "available", lambda: False)
-    with pytest.raises(RequestError, match="the report needs bokeh: pip install bokeh"):
-        write_report(chain, tmp_path / "net.html")
-    assert list(tmp_path.iterdir()) == []
+def test_the_first_line_is_the_finding(chain):
+    text = report_text(chain, title="A <chain>")
+    assert headline(chain).startswith("7 direct associations among 8 variables")
+    assert f"<h1>{headline(chain)}</h1>" in text
+    assert "A &lt;chain&gt;</p>" in text
+
+
+def test_copies_are_one_node():
+    rng = np.random.default_rng(0)
+    a = rng.integers(2, size=400)
+    data = load({"a": a, "b": np.where(rng.random(400) < 0.1, 1 - a, a), "c": 1 - a})
+    nodes = page_content(result_of_learned(evidence_map(data), data))["nodes"]
+    assert nodes["names"] == ["a = c", "b"]
+    assert nodes["of"] == [0, 1, 0]
+
+
+def test_warnings_stand_under_the_finding_and_options_are_rounded(chain):
+    warned = replace(chain, learned=replace(chain.learned, warnings=("<few> rows",)))
+    assert "<strong>Note:</strong> &lt;few&gt; rows" in report_text(warned)
+    provenance = {**chain.content["provenance"], "score": {"name": "s", "options": {"expected": 6.271474}}}
+    assert ("score", "s (expected 6.27)") in header(
+        replace(chain, content={**chain.content, "provenance": provenance})
+    )

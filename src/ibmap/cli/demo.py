@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ibmap.cli import output, screen
-from ibmap.cli.learn import FILES, PAGE, graph_text, result_files, where_to_look
+from ibmap.cli.learn import FILES, PAGE, graph_text, result_files
 
 if TYPE_CHECKING:
     from ibmap.data import Table
@@ -45,7 +45,7 @@ def demo(
     show_cancer(console, cancer)
     show_world(console, world, found)
     console.print(f"Written: {', '.join(name for name in files if name != PAGE)}", style="dim")
-    console.print(where_to_look(out, files), style="dim")
+    console.print(f"to look around: open {out / PAGE} in a browser", style="dim")
 
 
 def learn_cancer(callback: Any = None) -> tuple["Table", "Learned"]:

@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,7 +61,7 @@ def learn(
     if out is not None and not output.as_json:
         console = screen.console()
         console.print(f"wrote {out}: {listed(tuple(files))}", style="dim")
-        console.print(where_to_look(out, files), style="dim")
+        console.print(f"to look around: open {out / PAGE} in a browser", style="dim")
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
 
@@ -100,13 +99,12 @@ def graph_text(learned: "Learned") -> str:
 
 def result_files(result: "Result", safe_csv: bool = False) -> dict[str, str]:
     """Return the files of a result, by name."""
-    from ibmap.report.page import available, report_text
+    from ibmap.report import report_text
     from ibmap.results.result_file import result_text
 
     learned = result.learned
     files = graph_text(learned), csv_text(learned.edges_frame, safe_csv), result_text(result)
-    report = [report_text(result, safe_csv=safe_csv)] if available() else []
-    return dict(zip(FILES, [*files, *report], strict=False))
+    return dict(zip(FILES, [*files, report_text(result, safe_csv=safe_csv)], strict=True))
 
 
 def show(learned: "Learned", as_json: bool, top: int) -> None:
@@ -128,10 +126,3 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     more = screen.more_patience(learned)
     if more is not None and not learned.warnings:
         console.print(f"some pairs without an edge look certain: --patience {more} searches on", style="dim")
-
-
-def where_to_look(out: Path, files: Collection[str]) -> str:
-    """Return where the report is, or why there is none."""
-    from ibmap.report.page import MISSING
-
-    return f"to look around: open {out / PAGE} in a browser" if PAGE in files else MISSING

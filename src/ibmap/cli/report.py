@@ -27,13 +27,11 @@ def report(
     """Write the report of a result."""
     from ibmap._files import refuse_existing
     from ibmap._folders import settle
-    from ibmap.report.page import require_bokeh
 
     folder = result if result.is_dir() else result.parent
     settle(folder)
     target = out or folder / "report.html"
     refuse_existing(target, overwrite=force)
-    require_bokeh()
     from ibmap.report import write_report
     from ibmap.results.bootstrap import FILE, read_support
     from ibmap.results.result_file import read_result

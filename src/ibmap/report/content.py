@@ -10,33 +10,61 @@ import numpy as np
 
 from ibmap._text import counted, in_seconds
 from ibmap.exchange.groups import FOUND, as_groups, strengths
+from ibmap.exchange.network import Network, copies_as_one
 from ibmap.graph import Graph
 from ibmap.model.effects import EdgeEffects
 from ibmap.model.mixed_effects import MixedEffects
 from ibmap.results.bootstrap import Support, replicates
+from ibmap.results.edges import UNDECIDED, finding
+from ibmap.results.learned import Learned
 from ibmap.results.result_file import NEAR_MISSES, Result
 
-DRAWN = 300  #: variables beyond which only the heat map is shown
-PREFERRED = 100  #: variables up to which the drawing is shown first
+DRAWN = 300  #: variables beyond which only the neighbourhood of one is drawn
 EDGES = 10_000  #: edges that a page carries, the most probable ones
 LEAST = -1e300  #: stands for the log of zero, which JSON does not know
+
+POSTERIOR = (
+    "How probable it is that these two are directly associated. It is lower where another variable would "
+    "explain the data as well."
+)
+MEAN_OF_ENDS = (
+    "What the tests at the two ends say about the association, as one number (their geometric mean). It is "
+    "not a probability: 0.707 is one end that is sure, and one that cannot decide."
+)
+
+
+def headline(result: Result) -> str:
+    """Return the finding in one sentence."""
+    graph, table = result.learned.graph, result.learned.edge_table
+    undecided = result.content.get("n_undecided", table.n_undecided)
+    return finding(graph.n_variables, graph.n_edges, table.n_uncertain, undecided)
+
+
+def posterior_in_words(learned: Learned) -> str:
+    """Return what the posterior of a pair means; "" where there is none."""
+    if learned.score is None:
+        return ""
+    return MEAN_OF_ENDS if learned.summarises_ends else POSTERIOR
 
 
 def page_content(result: Result, support: Support | None = None, groups: Any = None) -> dict[str, Any]:
     """Return everything that the page needs, as JSON can hold it.
 
-    Pairs are lists of columns (``x``, ``y``, ``edge``, ``untested``, ``xy``, ``yx``, ``support``, ``counts``;
-    ``rivals``: pairs that could stand in; ``strength`` and ``sign``, the numbers that ``effect_numbers``
-    names, ``effect`` in short and in words): edges first, then near misses, each by falling posterior. ``xy``
-    is the log posterior of an edge seen from x.
+    Pairs are lists of columns: ``n_listed`` edges first, then other pairs, each by falling posterior. ``xy``
+    is the log posterior of an edge seen from x. Of edges only: ``untested``, ``counts``, ``rivals`` (pairs
+    that could stand in), ``strength`` and ``sign``, the numbers that ``effect_numbers`` names, ``effect`` in
+    short and in words, ``table`` (the log table of the effect) and ``depends`` (how it depends on others).
+    ``nodes`` are what is drawn: variables, and copies of one as one.
     """
     graph = result.learned.graph
     return {
         "names": list(graph.names),
         "levels": [result.content["levels"].get(name) for name in graph.names],
+        "ordinal": [i for i, name in enumerate(graph.names) if name in result.content.get("ordinal", [])],
         "pairs": _pairs(result, support.frequencies if support else {}),
         "n_edges": graph.n_edges,
-        "n_near_misses": result.content.get("n_undecided"),
+        "n_listed": min(graph.n_edges, EDGES),
+        "undecided": [math.log(bound) for bound in UNDECIDED],
         "degrees": [len(graph.neighbours(i)) for i in range(graph.n_variables)],
         "steps": [
             [graph.index(s.x), graph.index(s.y), s.added, s.gain, s.score] for s in result.learned.history
@@ -45,14 +73,10 @@ def page_content(result: Result, support: Support | None = None, groups: Any = N
             "required": [[graph.index(x), graph.index(y)] for x, y in result.learned.required],
             "forbidden": [[graph.index(x), graph.index(y)] for x, y in result.learned.forbidden],
         },
-        "searched": result.learned.score is not None,
         "has_support": support is not None,
-        "has_effects": result.learned.effects is not None,
         "effect_numbers": list(result.learned.effects.columns) if result.learned.effects else [],
         "continuous": is_of_numbers(result),
-        "places": _places(graph),
-        "groups": _groups(result, groups),
-        "preferred": PREFERRED,
+        "nodes": _nodes(result.network, groups),
     }
 
 
@@ -69,7 +93,7 @@ def is_of_numbers(result: Result) -> bool:
 
 
 def header(result: Result, support: Support | None = None) -> list[tuple[str, str]]:
-    """Return the lines of the header: what was learned, from what, how, with what, and when."""
+    """Return how it was learned: from what, how, with what, and when."""
     learned, found = result.learned, result.content
     path = found["data"].get("path")
     name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
@@ -79,9 +103,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
         ("learner", learned.learner),
-        *([("posterior", learned.posterior_in_words)] if learned.posterior_in_words else []),
         *([("view", learned.view_in_words)] if learned.view_in_words else []),
-        *(("warning", words) for words in learned.warnings),
         *_parts(found["provenance"]),
         ("work", _work(result)),
         ("seed", _seed(found["data"])),
@@ -126,7 +148,7 @@ def _work(result: Result) -> str:
 def _options(options: Mapping[str, Any]) -> str:
     """Return options in brackets; those that are not set say nothing."""
     told = [
-        f"{name.replace('_', ' ')} {value}"
+        f"{name.replace('_', ' ')} {f'{value:.3g}' if isinstance(value, float) else value}"
         for name, value in options.items()
         if value is not None and value is not False
     ]
@@ -145,40 +167,38 @@ def _pairs(result: Result, frequencies: Mapping[tuple[str, str], float]) -> dict
     n_edges, n_missed = min(table.n_edges, EDGES), min(len(table) - table.n_edges, NEAR_MISSES)
     rows = [*range(n_edges), *range(table.n_edges, table.n_edges + n_missed)]
     ends, names, untested = table.pairs[rows].tolist(), graph.names, set(result.learned.untested)
-    counts = [result.content["counts"][place[i, j]] for i, j in ends[:n_edges]]
+    edges = [place[i, j] for i, j in ends[:n_edges]]
+    logs = [[_finite(log) for log in column] for column in table.log_posteriors[rows].T.tolist()]
     return {
         "x": [i for i, _ in ends],
         "y": [j for _, j in ends],
-        "edge": [k < n_edges for k in range(len(ends))],
-        "untested": [(names[i], names[j]) in untested for i, j in ends],
-        "xy": [_finite(log) for log in table.log_posteriors[rows, 0].tolist()],
-        "yx": [_finite(log) for log in table.log_posteriors[rows, 1].tolist()],
-        "counts": counts + [None] * n_missed,
-        "rivals": [_stand_ins(result, names[i], names[j]) for i, j in ends],
-        "support": [frequencies.get((names[i], names[j]), 0.0 if frequencies else None) for i, j in ends],
-        **_effects(result, [place[i, j] for i, j in ends[:n_edges]], n_missed),
+        "xy": logs[0],
+        "yx": logs[1],
+        "untested": [(names[i], names[j]) in untested for i, j in ends[:n_edges]] if untested else [],
+        "counts": [result.content["counts"][e] for e in edges],
+        "rivals": [_stand_ins(result, names[i], names[j]) for i, j in ends[:n_edges]],
+        "support": [frequencies.get((names[i], names[j]), 0.0) for i, j in ends] if frequencies else [],
+        **_effects(result, edges),
     }
 
 
-def _effects(result: Result, edges: list[int], n_missed: int) -> dict[str, list[Any]]:
+def _effects(result: Result, edges: list[int]) -> dict[str, list[Any]]:
     """Return the effects of edges as numbers, in short and in words; nothing if they are not known."""
     found, graph = result.learned.effects, result.learned.graph
     if found is None:
         return {}
-    nothing: list[Any] = [None] * n_missed
-    columns = {
-        name: [_finite(found.numbers(e).get(name, math.nan)) for e in edges] + nothing
-        for name in found.columns
-    }
+    numbers = [found.numbers(e) for e in edges]
+    columns = {name: [_finite(one.get(name, math.nan)) for one in numbers] for name in found.columns}
     columns |= {
-        name: [_finite(float(getattr(found, name)[e])) for e in edges] + nothing
-        for name in ("strength", "sign")
+        name: [_finite(float(getattr(found, name)[e])) for e in edges] for name in ("strength", "sign")
     }
-    short = [found.in_short(e) for e in edges] + nothing
+    tables, depends = result.content.get("effect_tables"), getattr(found, "dependences", {})
     return {
         **columns,
-        "effect": short,
-        "effect_in_words": [_sentence(result, graph, e) for e in edges] + nothing,
+        "table": [tables[e] for e in edges] if tables else [],
+        "depends": [depends[e].to_dict() if e in depends else None for e in edges],
+        "effect": [found.in_short(e) for e in edges],
+        "effect_in_words": [_sentence(result, graph, e) for e in edges],
     }
 
 
@@ -196,10 +216,10 @@ def _sentence(result: Result, graph: Graph, e: int) -> str:
     return found.in_words(e, (x, y), labels)
 
 
-def _stand_ins(result: Result, x: str, y: str) -> list[list[int]]:
-    """Return the pairs that could as well be adjacent in place of an edge, as indices."""
+def _stand_ins(result: Result, x: str, y: str) -> list[tuple[int, int, float]]:
+    """Return the pairs that could as well be adjacent in place of an edge, and how probable each is."""
     index = result.learned.graph.index
-    return [[index(stays), index(comes)] for stays, comes, _ in result.learned.stand_ins(x, y)]
+    return [(index(stays), index(comes), p) for stays, comes, p in result.learned.stand_ins(x, y)]
 
 
 def _finite(log_p: float) -> float | None:
@@ -207,26 +227,34 @@ def _finite(log_p: float) -> float | None:
     return None if math.isnan(log_p) else max(log_p, LEAST)
 
 
-def _groups(result: Result, groups: Any) -> dict[str, Any] | None:
-    """Return the groups of the variables, and their strength; None where there is no drawing."""
-    network = result.network
-    if network.graph.n_variables > DRAWN:
-        return None
-    found = as_groups(network, FOUND if groups is None else groups)
-    names = sorted(set(filter(None, found.values())), key=lambda name: (len(name), name))
-    central = strengths(network)
+def _nodes(network: Network, groups: Any) -> dict[str, Any]:
+    """Return what is drawn: names, the node of every variable, places, groups and strengths.
+
+    Too many variables have no places and no groups: only the neighbourhood of one of them is drawn.
+    """
+    merged, names = copies_as_one(network)
+    graph = merged.graph
+    about = {"names": list(graph.names), "of": [graph.index(names[name]) for name in network.graph.names]}
+    if graph.n_variables > DRAWN:
+        return {**about, "places": None, "groups": None}
+    given = {} if groups is None else as_groups(network, groups)
+    found = {names[name]: group for name, group in given.items()} or as_groups(merged, FOUND)
+    kinds = sorted(set(filter(None, found.values())), key=lambda name: (len(name), name))
+    central = strengths(merged)
     return {
-        "names": names,
-        "of": [names.index(found[name]) if found[name] else -1 for name in network.graph.names],
-        "strength": [round(float(np.nan_to_num(central[name])), 4) for name in network.graph.names],
-        "given": groups is not None,
+        **about,
+        "places": _places(graph),
+        "groups": {
+            "names": kinds,
+            "of": [kinds.index(found[name]) if found[name] else -1 for name in graph.names],
+            "strength": [round(float(np.nan_to_num(central[name])), 4) for name in graph.names],
+            "given": groups is not None,
+        },
     }
 
 
-def _places(graph: Graph) -> list[list[float]] | None:
-    """Return where each variable stands, in a square of side one; None where a drawing would be a tangle."""
-    if graph.n_variables > DRAWN:
-        return None
+def _places(graph: Graph) -> list[list[float]]:
+    """Return where each variable stands, in a square of side one."""
     from ibmap.drawing.layouts import places_of
 
     places = places_of(graph, "packed", seed=0)

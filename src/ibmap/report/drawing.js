@@ -1,122 +1,91 @@
-// The drawing: which pairs are seen, and where names fit.
+// The drawing: a line for each pair that is shown, a frame with its name for each variable, hulls of groups.
 
-const models = {}; // of bokeh, by the names that figures.py gave them
-const LETTER = [6.6, 15]; // pixels of a letter
-const MODELS = [
-  ...["edges", "nodes", "cells", "bands", "steps", "bars"], // sources
-  ...["cell glyph", "score line", "heat columns", "heat rows"],
-  ...["network", "heat", "scores", "histogram"].flatMap((plot) => [`${plot} plot`, `${plot} x`, `${plot} y`]),
-  ...["network", "heat"].flatMap((plot) => [`${plot} pan`, `${plot} wheel`]),
-];
+/** How wide a line is drawn. */
+const widthOf = (k) => 1.4 + 9 * (strength(k) ?? (hasEffects ? 0 : 0.2));
 
-function findModels() {
-  for (const name of MODELS) {
-    models[name] = Bokeh.documents.map((document) => document.get_model_by_name(name)).find(Boolean);
-    if (!models[name]) throw new Error(`there is no model named ${name}`);
-  }
-}
-
-const isPicked = (k) => {
-  const picked = state.picked;
-  if (!picked) return false;
-  return picked.kind === "pair" ? isPair(k) : pairs.x[k] === picked.index || pairs.y[k] === picked.index;
-};
-
-const allMisses = everyPair.filter(isMiss).length;
-const closestOf =
-  data.n_near_misses > allMisses ? ` (the closest of ${data.n_near_misses.toLocaleString("en")})` : "";
-
-function draw() {
-  const shown = everyPair.filter(isShown);
-  const edges = shown.filter((k) => pairs.edge[k]).length,
-    misses = shown.filter(isMiss).length;
-  const [drawn, missed] = [edges, misses].map((n) => n.toLocaleString("en"));
-  at("shown").textContent =
-    `${drawn} of ${counted(data.n_edges, "edge")}, ${missed} of ${counted(allMisses, "near miss", "near misses")}${closestOf}`;
-  if (state.view === "network") drawNetwork(shown);
-  else drawHeat(shown);
-}
-
-function drawNetwork(shown) {
-  const ends = (which, axis) => shown.map((k) => data.places[pairs[which][k]][axis]);
-  const faded = state.picked !== null;
-  const tint = {
-    ...{ edge: colour("edge"), miss: colour("miss"), picked: colour("picked") },
-    ...{ falling: colour("removed"), unsigned: colour("ink") },
-  };
-  const edgeTint = (k) => tint[!data.has_effects || effectSign(k) > 0 ? "edge" : effectSign(k) ? "falling" : "unsigned"];
-  models.edges.data = {
-    x0: ends("x", 0),
-    y0: ends("x", 1),
-    x1: ends("y", 0),
-    y1: ends("y", 1),
-    color: shown.map((k) => (isPair(k) ? tint.picked : pairs.edge[k] ? edgeTint(k) : tint.miss)),
-    width: shown.map((k) => 1 + 3.5 * (effectSize(k) ?? strength(k))),
-    alpha: shown.map((k) => (faded && !isPicked(k) ? 0.18 : 0.85)),
-    dash: shown.map((k) => (pairs.edge[k] ? [] : [6, 5])),
-    label: shown.map(tip),
-  };
-  drawNodes(tint);
-}
-
-/** What was picked: a variable, or both ends of a pair. */
+/** The variables that were picked: one, or both ends of a pair. */
 function pickedEnds() {
   if (!state.picked) return [];
   const { kind, index } = state.picked;
   return kind === "variable" ? [index] : [pairs.x[index], pairs.y[index]];
 }
 
-/** The variables that a selection is about: itself and its blanket, or both ends of a pair. */
-function neighbourhood() {
-  const ends = pickedEnds();
-  const around = ends.length === 1 ? blanket(ends[0]).map((k) => other(k, ends[0])) : [];
-  return new Set([...ends, ...around]);
-}
+const ends = (k) => [nodes.of[pairs.x[k]], nodes.of[pairs.y[k]]];
+const isDrawn = (k) => ends(k).every((node) => plan.boxes.has(node));
+/** Whether a line is drawn as uncertain; copies of a variable share its posterior. */
+const isUncertain = (k) =>
+  hasPosteriors && logPosterior(k) + Math.log(nodesOf[ends(k)[0]].length * nodesOf[ends(k)[1]].length) <= data.undecided[1];
 
-const drawnName = (i) => short(data.names[i], viewWidth() < 500 ? 16 : 24);
-
-/** Where the names go that fit without covering each other, in pixels below their points: what was picked first, then by degree. */
-function namesThatFit(near, main) {
-  const points = inPixels(0, 0),
-    taken = [],
-    fit = new Map();
-  const rank = (i) => (i === main ? 2e6 : near.has(i) ? 1e6 : 0) + data.degrees[i];
-  for (const i of data.names.map((_, i) => i).sort((a, b) => rank(b) - rank(a) || a - b)) {
-    const half = (LETTER[0] * drawnName(i).length) / 2,
-      [x, y] = points[i];
-    const free = (offset) =>
-      !taken.some(
-        ([otherX, otherY, otherHalf]) =>
-          Math.abs(x - otherX) < half + otherHalf && Math.abs(y - offset - otherY) < LETTER[1],
-      ) &&
-      !points.some(
-        ([dotX, dotY], j) => j !== i && Math.abs(x - dotX) < half + 4 && Math.abs(y - offset - dotY) < 9,
-      );
-    const offset = [-14, 14].find(free);
-    if (offset === undefined) continue;
-    taken.push([x, y - offset, half]);
-    fit.set(i, offset);
+/** The first pair of each two nodes, or the picked one; copies of a variable have the same edges. */
+function onePerLine(which) {
+  const found = new Map();
+  for (const k of which.filter((k) => ends(k)[0] !== ends(k)[1])) {
+    const key = ends(k).sort((a, b) => a - b).join(" ");
+    if (!found.has(key) || isPair(k)) found.set(key, k);
   }
-  return fit;
+  return [...found.values()];
 }
 
-function drawNodes(tint) {
-  const main = state.picked?.kind === "variable" ? state.picked.index : -1;
-  const near = neighbourhood(),
-    fit = namesThatFit(near, main);
-  const everyName = data.names.map((_, i) => i);
-  const ink = colour("ink"),
-    faint = colour("faint"),
-    paper = colour("paper");
-  models.nodes.data = {
-    x: data.places.map((place) => place[0]),
-    y: data.places.map((place) => place[1]),
-    size: everyName.map((i) => (i === main ? Math.max(13, nodeSize(i)) : nodeSize(i))),
-    color: everyName.map((i) => (i === main ? tint.picked : !near.size || near.has(i) ? nodeColour(i, ink) : faint)),
-    text: everyName.map((i) => (fit.has(i) ? drawnName(i) : "")),
-    offset: everyName.map((i) => fit.get(i) ?? 0),
-    ink: everyName.map((i) => (!near.size || near.has(i) ? ink : faint)),
-    halo: everyName.map(() => paper),
-    label: data.names.map((name, i) => `${name}: ${counted(data.degrees[i], "neighbour")}`),
-  };
+function draw() {
+  const centre = pickedEnds().map((i) => nodes.of[i]);
+  if (state.around !== null && centre.length && !centre.every((node) => plan.boxes.has(node))) {
+    state.around = centre[0];
+    layOut();
+  }
+  const drawn = onePerLine(everyPair.filter((k) => isShown(k) && isDrawn(k))).sort((a, b) => -byStrength(a, b)),
+    isNear = (k) =>
+      !centre.length || (centre.length === 1 ? ends(k).includes(centre[0]) : isPair(k)),
+    near = new Set([...centre, ...(centre.length === 1 ? drawn.filter(isNear).flatMap(ends) : [])]);
+  at("network").replaceChildren(
+    svg("g", {}, state.groups ? hulls() : []),
+    svg("g", {}, drawn.map((k) => drawLine(k, isNear(k)))),
+    svg("g", {}, [...plan.boxes.values()].map((box) => drawName(box, !near.size || near.has(box.node), centre))),
+  );
+  const count = (which) => everyPair.filter((k) => which(k) && isShown(k)).length.toLocaleString("en");
+  const listed = everyPair.filter(isUndecided).length;
+  at("shown").textContent =
+    `${count(isEdge)} of ${counted(data.n_edges, "association")} shown` +
+    (state.undecided ? `, ${count(isUndecided)} of ${counted(listed, "undecided pair")}` : "");
+  at("whereabouts").hidden = state.around === null;
+  if (state.around !== null)
+    at("whereabouts").replaceChildren(
+      nodes.places ? "" : `${counted(nodes.names.length, "variable")} are too many to draw at once. `,
+      "Drawn: ",
+      element("bdi", {}, nodes.names[state.around]),
+      ` and the closest of the variables within two steps of it. Pick another one to see its surroundings.`,
+    );
+}
+
+function drawLine(k, near) {
+  const line = route(...ends(k)),
+    kind = !isEdge(k) ? "undecided" : isUncertain(k) ? `${signOf(k)} uncertain` : signOf(k);
+  return svg(
+    "g",
+    { class: `line ${kind} ${isPair(k) ? "picked" : ""}`, "data-pair": k },
+    svg("title", {}, tip(k)),
+    svg("path", { class: "seen", d: line, "stroke-width": widthOf(k).toFixed(1), opacity: near ? 0.5 + 0.45 * (strength(k) ?? 0.6) : 0.15 }),
+    svg("path", { class: "reach", d: line }),
+  );
+}
+
+function drawName({ node, text, x, y, w, h }, near, centre) {
+  const group = state.groups ? groupOf(node) : null;
+  return svg(
+    "g",
+    {
+      class: `name ${near ? "" : "dim"} ${centre.includes(node) ? "picked" : ""}`,
+      "data-node": node,
+      transform: `translate(${x} ${y})`,
+    },
+    svg("title", {}, `${nodes.names[node]}: ${counted(neighboursOf[node].length, "direct association")}`),
+    svg("rect", {
+      x: -w / 2,
+      y: -h / 2,
+      width: w,
+      height: h,
+      rx: h / 2,
+      style: group === null ? {} : { stroke: groupColour(group) },
+    }),
+    svg("text", { y: "0.35em" }, text),
+  );
 }

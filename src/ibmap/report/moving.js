@@ -1,126 +1,114 @@
-// Moving about the drawing and the heat map, and which variable or pair was meant by a tap.
+// Moving: zoom, drag the drawing or a name, and the keys of the drawing.
 
-const FINGER = 14; // pixels around a tap
+const view = { x: 0, y: 0, w: 1, h: 1 };
 
-const ranges = () => [models[`${state.view} x`], models[`${state.view} y`]];
+function look(x, y, w, h) {
+  Object.assign(view, { x, y, w, h });
+  at("network").setAttribute("viewBox", `${x} ${y} ${w} ${h}`);
+  at("network").classList.toggle("zoomed", w < 0.99 * plan.width);
+}
+const showWhole = () => look(0, 0, plan.width, plan.height);
 
-function showWhole() {
-  const n = order.length;
-  const wide = viewWidth(),
-    half = Math.min(90, wide / 6), // a name, in pixels
-    margin = half / (wide - 2 * half);
-  const box =
-    state.view === "network"
-      ? [
-          [-margin, 1 + margin],
-          [-0.06, 1.12],
-        ]
-      : [
-          [-0.5, n - 0.5],
-          [n - 0.5, -0.5],
-        ];
-  setRanges(state.view, ...box);
+/** Zoom, so that a point stays where it is. */
+function zoom(factor, [x, y] = [view.x + view.w / 2, view.y + view.h / 2]) {
+  const by = Math.min(plan.width / view.w, Math.max(plan.width / view.w / 12, factor));
+  look(x - (x - view.x) * by, y - (y - view.y) * by, view.w * by, view.h * by);
 }
 
-function zoom(factor) {
-  for (const range of ranges()) {
-    const middle = (range.start + range.end) / 2,
-      half = ((range.end - range.start) / 2) * factor;
-    range.setv({ start: middle - half, end: middle + half });
-  }
+/** The point of the drawing that an event is at. */
+function pointAt(event) {
+  const box = at("network").getBoundingClientRect();
+  return [
+    view.x + ((event.clientX - box.left) / box.width) * view.w,
+    view.y + ((event.clientY - box.top) / box.height) * view.h,
+  ];
 }
 
-/** Zoom to a variable and its neighbours, if they are a small part of what is in sight. */
-function approach(i) {
-  const around = [i, ...blanket(i).map((k) => other(k, i))];
-  const spots =
-    state.view === "network" ? around.map((j) => data.places[j]) : around.map((j) => [rankOf[j], rankOf[j]]);
-  if (spots.some((spot) => spot[0] === undefined)) return;
-  const least = state.view === "network" ? 0.15 : 4;
-  ranges().forEach((range, axis) => {
-    const at = spots.map((spot) => spot[axis]),
-      middle = (Math.min(...at) + Math.max(...at)) / 2,
-      half = Math.max(least, 0.75 * (Math.max(...at) - Math.min(...at))),
-      now = (range.end - range.start) / 2;
-    if (half < Math.abs(now))
-      range.setv({ start: middle - Math.sign(now) * half, end: middle + Math.sign(now) * half });
+/** Pick what was clicked; where the mouse moved in between, what it held was moved instead. */
+function beginMoving() {
+  const figure = at("network");
+  let held = null;
+  figure.addEventListener("pointerdown", (event) => {
+    const node = event.target.closest("[data-node]")?.dataset.node;
+    held = { from: pointAt(event), start: [event.clientX, event.clientY], box: plan.boxes.get(Number(node)), moved: false };
   });
-}
-
-function move(axis, share) {
-  const range = ranges()[axis],
-    step = (range.end - range.start) * share;
-  range.setv({ start: range.start + step, end: range.end + step });
-}
-
-/** Move to the middle of what was picked if any of it is out of sight. */
-function centre() {
-  const ends = pickedEnds();
-  const spots =
-    state.view === "network" ? ends.map((i) => data.places[i]) : [[rankOf[ends.at(0)], rankOf[ends.at(-1)]]]; // its cell; of a variable, that on the diagonal
-  if (spots.some((spot) => spot.includes(undefined))) return; // it is not in the heat map
-  ranges().forEach((range, axis) => {
-    const at = spots.map((spot) => spot[axis]),
-      middle = (Math.min(...at) + Math.max(...at)) / 2,
-      half = (range.end - range.start) / 2;
-    const inSight = (place) => (place - range.start) * (place - range.end) <= 0;
-    if (!at.every(inSight)) range.setv({ start: middle - half, end: middle + half });
+  addEventListener("pointermove", (event) => {
+    const zoomed = figure.classList.contains("zoomed");
+    if (!held || (event.pointerType !== "mouse" && !zoomed)) return; // fingers scroll the page
+    held.moved ||= Math.hypot(event.clientX - held.start[0], event.clientY - held.start[1]) > 4;
+    if (!held.moved) return;
+    const [x, y] = pointAt(event);
+    if (held.box && event.pointerType === "mouse") {
+      Object.assign(held.box, { x, y });
+      plan.routes.clear();
+      draw();
+    } else look(view.x + held.from[0] - x, view.y + held.from[1] - y, view.w, view.h);
   });
+  figure.addEventListener("pointerup", (event) => {
+    const moved = held?.moved;
+    held = null;
+    if (moved) return;
+    const [node, pair] = ["node", "pair"].map((kind) => event.target.closest(`[data-${kind}]`)?.dataset[kind]);
+    if (node) pick("variable", nodesOf[node][0]);
+    else if (pair) pick("pair", Number(pair));
+    else pick(null);
+  });
+  for (const gone of ["pointercancel", "pointerup"]) addEventListener(gone, () => (held = null));
+  figure.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey) return; // else it scrolls the page
+      event.preventDefault();
+      zoom(event.deltaY < 0 ? 1 / 1.2 : 1.2, pointAt(event));
+    },
+    { passive: false },
+  );
+  figure.addEventListener("keydown", steer);
 }
 
-// What a tap meant
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** How many pixels a unit of a figure is wide and high. */
-function scaleOf(name) {
-  const plot = models[`${name} plot`],
-    across = models[`${name} x`],
-    up = models[`${name} y`];
-  return [plot.inner_width / (across.end - across.start), plot.inner_height / (up.end - up.start)];
+/** Keys: arrows go from name to name, plus and minus zoom, Enter goes into the details. */
+function steer(event) {
+  const acts = { "+": () => zoom(1 / 1.4), "=": () => zoom(1 / 1.4), "-": () => zoom(1.4), 0: showWhole };
+  if (ARROWS[event.key]) step(ARROWS[event.key]);
+  else if (event.key === "Enter" && state.picked) at("panel").focus();
+  else if (acts[event.key]) acts[event.key]();
+  else return;
+  event.preventDefault();
 }
 
-/** Where the variables stand, in pixels from a point of the drawing. */
-function inPixels(x, y) {
-  const scale = scaleOf("network");
-  return data.places.map((place) => [(place[0] - x) * scale[0], (place[1] - y) * scale[1]]);
-}
-
-/** The item with the least distance, if that is below the limit; else null. */
-const nearest = (items, distance, limit) =>
-  items
-    .map((item) => [distance(item), item])
-    .reduce((best, found) => (found[0] < best[0] ? found : best), [limit, null])[1];
-
-/** The variable, else the pair, at a point of the drawing. */
-function underFinger(x, y) {
-  const pixels = inPixels(x, y);
-  const variables = data.names.map((_, i) => i);
-  const variable = nearest(variables, (i) => Math.hypot(...pixels[i]), FINGER);
-  if (variable !== null) return { kind: "variable", index: variable };
-  const distance = (k) => toSegment(pixels[pairs.x[k]], pixels[pairs.y[k]]);
-  const pair = nearest(everyPair.filter(isShown), distance, FINGER);
-  return pair === null ? null : { kind: "pair", index: pair };
-}
-
-/** How far the origin is from a segment. */
-function toSegment([ax, ay], [bx, by]) {
-  const dx = bx - ax,
-    dy = by - ay,
-    length = dx * dx + dy * dy;
-  const t = length ? Math.min(1, Math.max(0, -(ax * dx + ay * dy) / length)) : 0;
-  return Math.hypot(ax + t * dx, ay + t * dy);
-}
-
-/** The pair of the cell at, or next to, a point of the heat map; on the diagonal the variable. */
-function underCell(x, y) {
-  const scale = scaleOf("heat");
-  const gap = (a, rank, axis) => Math.max(0, Math.abs(a - rank) - 0.5) * Math.abs(scale[axis]);
-  const distance = (k) => {
-    const [i, j] = [rankOf[pairs.x[k]], rankOf[pairs.y[k]]];
-    return Math.min(Math.hypot(gap(x, i, 0), gap(y, j, 1)), Math.hypot(gap(x, j, 0), gap(y, i, 1)));
+/** Pick the nearest name in a direction. */
+function step([dx, dy]) {
+  const boxes = [...plan.boxes.values()],
+    from = state.picked ? plan.boxes.get(nodes.of[pickedEnds()[0]]) : null;
+  const distance = ({ x, y }) => {
+    const [along, aside] = [(x - from.x) * dx + (y - from.y) * dy, (x - from.x) * dy - (y - from.y) * dx];
+    return along > 1 ? along + 2 * Math.abs(aside) : Infinity;
   };
-  const pair = nearest(everyPair.filter(isShown), distance, FINGER / 2);
-  const rank = Math.round(x);
-  if (rank === Math.round(y) && rank in order && !(pair !== null && distance(pair) === 0))
-    return { kind: "variable", index: order[rank] };
-  return pair === null ? null : { kind: "pair", index: pair };
+  const best = from ? boxes.reduce((a, b) => (distance(b) < distance(a) ? b : a), from) : boxes[0];
+  if (best && (best === from || distance(best) < Infinity || !from)) pick("variable", nodesOf[best.node][0]);
+}
+
+/** Save the drawing as a picture of lines, with the colours that it has now. */
+function saveDrawing() {
+  const copy = at("network").cloneNode(true);
+  const live = at("network").querySelectorAll("path, rect, text");
+  const looks = ["fill", "stroke", "stroke-width", "opacity", "stroke-dasharray", "stroke-linejoin", "stroke-linecap"];
+  copy.querySelectorAll("path, rect, text").forEach((part, n) => {
+    const style = getComputedStyle(live[n]);
+    for (const name of looks) part.setAttribute(name, style.getPropertyValue(name));
+    if (part.tagName === "text") part.setAttribute("text-anchor", "middle");
+  });
+  copy.querySelectorAll(".reach").forEach((part) => part.remove());
+  const box = at("network").getBoundingClientRect();
+  fill(copy, { width: box.width, height: box.height, "font-family": "sans-serif", "font-size": plan.font });
+  copy.removeAttribute("style");
+  save(new XMLSerializer().serializeToString(copy), "image/svg+xml", "network.svg");
+}
+
+function save(text, type, name) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  element("a", { href: address, download: name }).click();
+  URL.revokeObjectURL(address);
 }

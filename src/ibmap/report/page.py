@@ -10,29 +10,15 @@ from ibmap import _checks
 from ibmap._files import refuse_existing, write_whole
 from ibmap._text import counted, in_short
 from ibmap.errors import RequestError
-from ibmap.report.content import header, page_content
+from ibmap.report.content import header, headline, page_content, posterior_in_words
 from ibmap.results.bootstrap import Support, as_support
 from ibmap.results.result_file import Result, as_result
 
-STYLES = ("palette.css", "controls.css", "tables.css", "page.css", "screens.css")
+STYLES = ("palette.css", "tables.css", "page.css", "screens.css")
 SCRIPTS = (
-    "words.js", "groups.js", "drawing.js", "heat.js", "moving.js", "dragging.js", "charts.js", "panel.js",
-    "table.js", "csv.js", "slider.js", "page.js",
-)  # fmt: skip
-MISSING = "the report needs bokeh: pip install bokeh"
-
-
-def available() -> bool:
-    """Whether bokeh, which makes the figures, is installed."""
-    from importlib.util import find_spec
-
-    return find_spec("bokeh") is not None
-
-
-def require_bokeh() -> None:
-    """Raise if there is no bokeh."""
-    if not available():
-        raise RequestError(MISSING)
+    *("words.js", "layout.js", "drawing.js", "groups.js", "moving.js", "pictures.js", "panel.js", "table.js"),
+    *("csv.js", "page.js"),
+)
 
 
 def write_report(
@@ -61,7 +47,7 @@ def write_report(
     safe_csv : bool
         Whether the table that the page saves has ``'`` before names that a spreadsheet takes for formulas.
     title : str, optional
-        The headline of the page, above how many edges there are.
+        A title, above the finding.
     groups : path or mapping, optional
         Groups of variables, shown by colours, as for :func:`ibmap.plot`; by default communities that are
         found, which a click shows.
@@ -85,23 +71,19 @@ def report_text(
     groups: Any = None,
 ) -> str:
     """Return the page as text."""
-    require_bokeh()
-    from ibmap.report.figures import figures
-
-    graph = result.learned.graph
+    graph, learned = result.learned.graph, result.learned
     content = {**page_content(result, support, groups), "safe_csv": safe_csv}
-    shown = sum(content["pairs"]["edge"])
-    size = f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}"
     text: str = _template().render(
-        title=f"{title}: {size}" if title else size,
-        meaning=result.learned.posterior_in_words,
+        title=title,
+        finding=headline(result),
+        n_rows=learned.n_rows,
+        meaning=posterior_in_words(learned),
+        warnings=learned.warnings,
         header=header(result, support),
-        cut=counted(shown, "edge") if shown < graph.n_edges else None,
+        cut=counted(content["n_listed"], "association") if content["n_listed"] < graph.n_edges else None,
         content=_in_script(content),
-        figures=_in_script(figures()),
-        bokeh=_bokeh(),
         support=support,
-        effects=result.learned.effects is not None,
+        effects=learned.effects is not None,
         continuous=content["continuous"],
         style="\n".join(map(_own, STYLES)),
         script="\n".join(map(_own, SCRIPTS)),
@@ -110,7 +92,10 @@ def report_text(
 
 
 def _in_script(value: Any) -> str:
-    """Return JSON that may stand inside a script element: no name can end it."""
+    """Return JSON that may stand inside a script element: no name can end it; numbers have eight digits."""
+    value = json.loads(
+        json.dumps(value, allow_nan=False), parse_float=lambda text: float(f"{float(text):.8g}")
+    )
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -124,10 +109,3 @@ def _template() -> Any:
     from jinja2 import Environment, StrictUndefined
 
     return Environment(autoescape=True, undefined=StrictUndefined).from_string(_own("page.html"))
-
-
-def _bokeh() -> str:
-    """Return BokehJS itself, without widgets: controls are plain HTML, which keyboards and phones know."""
-    from bokeh.resources import Resources
-
-    return "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)

@@ -1,229 +1,124 @@
-// The panel: a variable and its blanket, or a pair and why it is there.
+// The panel: the strongest associations, a variable and its neighbours, or a pair and what is known about it.
+
+const STRONGEST = 10;
 
 function showPanel() {
   const picked = state.picked;
-  const filled = !picked
-    ? hint()
-    : picked.kind === "variable"
-      ? aboutVariable(picked.index)
-      : aboutPair(picked.index);
-  const close = element("button", { type: "button", class: "close", "aria-label": "Close the details" }, "×");
-  close.addEventListener("click", () => pick(null));
+  const filled = !picked ? overview() : picked.kind === "variable" ? aboutVariable(picked.index) : aboutPair(picked.index);
+  const close = element("button", { type: "button", class: "close", "aria-label": "Close the details", onclick: () => pick(null) }, "×");
   at("panel").replaceChildren(...[...filled, picked ? close : null].filter((child) => child !== null));
   at("panel").classList.toggle("filled", picked !== null);
-  at("said").textContent = announcement();
+  at("panel").scrollTop = 0;
+  at("said").textContent = !picked ? "" : picked.kind === "pair" ? tip(picked.index)
+    : `${data.names[picked.index]}: ${counted(data.degrees[picked.index], "direct association")}`;
 }
 
-/** What a screen reader says at once; the panel has the rest. */
-function announcement() {
-  if (!state.picked) return "";
-  const { kind, index } = state.picked;
-  if (kind === "variable") return `${data.names[index]}: ${counted(data.degrees[index], "neighbour")}`;
-  return tip(index);
-}
-
-function hint() {
-  const lone = data.names.map((_, i) => i).filter((i) => data.degrees[i] === 0).length;
+/** What is shown while nothing is picked. */
+function overview() {
+  const alone = data.degrees.filter((n) => n === 0).length,
+    strongest = onePerLine(everyPair.filter(isEdge)).sort(byStrength).slice(0, STRONGEST);
   return [
-    element("h3", {}, "Pick something"),
-    element(
-      "p",
-      {},
-      "A click on a variable shows its neighbours and how sure each end is of them; a click on an edge shows its " +
-        (data.continuous ? "correlations" : "counts") +
-        " and the step of the search that added it. Rows of the table, and the box above, do the same.",
-    ),
-    lone ? element("p", { class: "faint" }, `${counted(lone, "variable")} without an edge.`) : null,
+    element("h3", {}, hasEffects ? "The strongest associations" : "The surest associations"),
+    strongest.length ? pairList(strongest) : element("p", {}, "There are none."),
+    alone ? small(`${counted(alone, "variable")} without any direct association.`) : null,
+    small("Pick a name or a line in the drawing, or a row, to see more about it."),
   ];
 }
 
-const seenFrom = (k, i) => (pairs.x[k] === i ? pairs.xy[k] : pairs.yx[k]);
-const cell = (text) => element("td", { class: "number" }, text);
+/** Pairs as a list, the strength of each as a bar; of one variable, only their other ends. */
+function pairList(which, i = null) {
+  const more = (k, ...what) => link(what, () => pick("pair", k, true));
+  return element("ul", {}, which.map((k) =>
+    element("li", {},
+      i === null ? more(k, named(pairs.x[k]), " – ", named(pairs.y[k])) : toVariable(other(k, i)),
+      hasPosteriors ? element("small", { title: `posterior ${probability(logPosterior(k))}` }, `posterior ${roughly(logPosterior(k))}`) : element("small"),
+      hasEffects ? element("div", {}, strengthBar(k), i === null ? known("effect", k) : more(k, known("effect", k) || "more")) : i === null ? null : more(k, "more"))));
+}
 
 function aboutVariable(i) {
-  const levels = data.levels[i];
-  const edges = blanket(i),
-    misses = edgesOf[i].filter((k) => !pairs.edge[k]).slice(0, 5);
-  const cut = data.degrees[i] - edges.length;
+  const levels = data.levels[i],
+    edges = edgesOf[i].filter(isEdge).sort(byStrength),
+    close = edgesOf[i].filter(isUndecided).slice(0, 5),
+    cut = data.degrees[i] - edges.length,
+    copies = nodesOf[nodes.of[i]].filter((one) => one !== i);
+  const kind = levels
+    ? `${counted(levels.length, `${data.ordinal.includes(i) ? "ordered " : ""}level`)}: `
+    : data.continuous ? "A number." : "A number, or many levels.";
   return [
     element("h3", {}, named(i)),
-    element(
-      "p",
-      { class: "faint" },
-      levels ? `${counted(levels.length, "level")}: ` : data.continuous ? "continuous" : "many levels",
-      levels ? element("bdi", {}, levels.join(", ")) : null,
-    ),
-    element(
-      "p",
-      {},
-      edges.length
-        ? `Its blanket: ${counted(data.degrees[i], "variable")}. Once ${data.degrees[i] === 1 ? "it is" : "they are"} known, it is independent of all others in this network.`
-        : "It has no edge: in this network it is independent of all others.",
-    ),
-    aboutGroup(i),
-    edges.length ? neighbourTable(i, edges) : null,
-    cut ? element("p", { class: "faint" }, `${counted(cut, "more edge")} of it are not on this page.`) : null,
-    misses.length ? element("h4", {}, "Not adjacent, but closest to it") : null,
-    misses.length ? neighbourTable(i, misses) : null,
+    element("p", { class: "faint" }, kind, levels ? element("bdi", {}, levels.join(", ")) : null),
+    copies.length ? element("p", {}, "The same in all rows, up to the names of levels: ", ...copies.flatMap((one, n) => [n ? ", " : "", toVariable(one)]), ".") : null,
+    edges.length
+      ? element("p", {}, `${counted(data.degrees[i], "direct association")}. Once ${data.degrees[i] === 1 ? "this variable is" : "these variables are"} known, the others say nothing more about it.`)
+      : element("p", {}, "No direct association: in this network it is independent of all other variables."),
+    edges.length ? pairList(edges, i) : null,
+    cut ? small(`${counted(cut, "more association")} of it are not on this page.`) : null,
+    close.length
+      ? element("p", {}, "Undecided, with their posteriors: ",
+          ...close.flatMap((k, n) => [n ? ", " : "", link(named(other(k, i)), () => pick("pair", k, true)), ` ${roughly(logPosterior(k))}`]), ".")
+      : null,
+    aboutGroup(nodes.of[i]),
   ];
 }
 
-function neighbourTable(i, which) {
-  const heads = [
-    "variable",
-    "posterior",
-    "from here",
-    "from there",
-    ...(data.has_support ? ["support"] : []),
-  ];
-  const row = (k) =>
-    element(
-      "tr",
-      {},
-      element(
-        "td",
-        { class: "name" },
-        link(named(other(k, i)), () => pick("variable", other(k, i))),
-      ),
-      element(
-        "td",
-        { class: "number" },
-        link(probability(logPosterior(k)), () => pick("pair", k)),
-      ),
-      cell(probability(seenFrom(k, i))),
-      cell(probability(seenFrom(k, other(k, i)))),
-      data.has_support ? cell(percent(pairs.support[k])) : null,
-    );
-  return element(
-    "div",
-    { class: "scroll" },
-    element(
-      "table",
-      {},
-      element(
-        "thead",
-        {},
-        element("tr", {}, ...heads.map((head, n) => element("th", { class: n ? "number" : "" }, head))),
-      ),
-      element("tbody", {}, ...which.map(row)),
-    ),
-  );
+/** The group of a node, and its rank by strength. */
+function aboutGroup(node) {
+  if (!nodes.groups) return null;
+  const all = nodes.groups.strength,
+    rank = 1 + all.filter((one) => one > all[node]).length,
+    group = groupOf(node);
+  return element("p", { class: "faint" },
+    `Its strengths add up to ${all[node].toFixed(2)}: number ${rank} of ${all.length}.`,
+    group === null ? null : " Group: ",
+    group === null ? null : element("bdi", {}, nodes.groups.names[group]));
 }
 
 function aboutPair(k) {
-  const [x, y] = [pairs.x[k], pairs.y[k]];
-  const posterior = logPosterior(k);
-  const ends = [link(named(x), () => pick("variable", x)), " – ", link(named(y), () => pick("variable", y))];
+  const [x, y] = [pairs.x[k], pairs.y[k]],
+    posterior = logPosterior(k);
   return [
-    element("h3", {}, ...ends),
-    element(
-      "p",
-      {},
-      pairs.edge[k] ? "They are adjacent" : `They are not adjacent${isMiss(k) ? " (a near miss)" : ""}`,
-      ...(posterior === null ? ["."] : ["; posterior of an edge: ", number(`${probability(posterior)}.`)]),
-    ),
-    pairs.untested[k]
-      ? element("p", {}, "Neither end could test it: among so many neighbours too few rows are left to tell.")
-      : null,
-    data.has_effects && pairs.effect_in_words[k] ? element("p", {}, pairs.effect_in_words[k]) : null,
-    posterior === null ? null : element("p", {}, ...view(k, x, y)),
-    posterior === null ? null : element("p", {}, ...view(k, y, x)),
-    ...standIns(k),
-    ...ascents(k).map((line) => element("p", {}, line)),
-    pairs.support[k] === null
-      ? null
-      : element("p", {}, `Edge frequency: ${percent(pairs.support[k])} of the resampled tables have this edge.`),
-    ...countsOf(k),
+    element("h3", {}, toVariable(x), " – ", toVariable(y)),
+    element("p", {},
+      element("span", { class: `verdict ${isEdge(k) ? "yes" : ""}` }, verdict(k)),
+      posterior === null ? null : element("span", { title: probability(posterior) }, `; posterior ${roughly(posterior)}`),
+      known("support", k) === null ? null : `, in ${percent(known("support", k))} of the resampled tables`),
+    hasEffects && known("effect_in_words", k) ? element("p", {}, known("effect_in_words", k)) : null,
+    known("untested", k) ? element("p", {}, "Neither end could test it: too few rows are left among so many neighbours.") : null,
+    ...picture(k),
+    ...(known("rivals", k) ?? []).map(([stays, comes, p]) =>
+      element("p", {}, "If it were not there, ", named(stays), " might be associated with ", named(comes), ` instead (probability ${p.toFixed(2)}).`)),
+    details(k),
   ];
 }
 
-/** The view of one end: the probability that it depends on the other, given its other neighbours. */
-function view(k, i, j) {
-  const given = blanket(i)
-    .map((edge) => other(edge, i))
-    .filter((neighbour) => neighbour !== j);
-  const listed = given.flatMap((neighbour, n) => [n ? ", " : "", named(neighbour)]);
-  return [
-    "Seen from ",
-    named(i),
-    given.length ? ", given " : " (no other neighbours)",
-    ...listed,
-    ": ",
-    number(`${probability(seenFrom(k, i))}.`),
+const verdict = (k) =>
+  ({ "associated": "Directly associated", "associated, uncertain": "Directly associated, but not surely", "associated, untested": "Directly associated, but untested",
+    "undecided": "Undecided: these data do not say", "not associated": "Not directly associated" })[finding(k)];
+
+/** What only some want to know: what each end says, the search, the counts. */
+function details(k) {
+  const [x, y] = [pairs.x[k], pairs.y[k]],
+    differ = pairs.xy[k] !== null && Math.abs(pairs.xy[k] - pairs.yx[k]) > 1e-9;
+  const view = (i, j, log) => {
+    const given = edgesOf[i].filter(isEdge).map((e) => other(e, i)).filter((one) => one !== j);
+    return element("p", {}, "As ", named(i), " sees it",
+      ...(given.length ? [", given ", ...given.flatMap((one, n) => [n ? ", " : "", named(one)])] : [", without other neighbours"]),
+      ": ", element("span", { class: "number" }, `${probability(log)}.`));
+  };
+  const found = [
+    ...(differ ? [view(x, y, pairs.xy[k]), view(y, x, pairs.yx[k])] : []),
+    ...steps(k).map((line) => element("p", {}, line)),
+    ...(isEdge(k) ? countsOf(k) : []),
   ];
+  return found.length ? element("details", {}, element("summary", {}, "Details"), ...found) : null;
 }
 
-/** Which pairs could as well be adjacent in place of this one. */
-function standIns(k) {
-  return pairs.rivals[k].map(([stays, comes]) =>
-    element("p", {}, "Or, in its place: ", named(stays), " – ", named(comes), "."),
-  );
-}
-
-function ascents(k) {
+/** What was known beforehand about a pair, and what the search did with it. */
+function steps(k) {
   const same = ([x, y]) => (x === pairs.x[k] && y === pairs.y[k]) || (x === pairs.y[k] && y === pairs.x[k]);
-  const told = ["required", "forbidden"]
-    .filter((kind) => data.given[kind].some(same))
-    .map((kind) => `The edge was ${kind} beforehand.`);
-  if (!data.searched) return told;
-  const lines = data.steps.flatMap((step, n) =>
-    same(step)
-      ? [
-          `Ascent ${n + 1} of ${data.steps.length} ${step[2] ? "added" : "removed"} it: the score ${step[3] < 0 ? "fell" : "rose"} by ${Math.abs(step[3]).toPrecision(4)} to ${step[4].toPrecision(6)}.`,
-        ]
-      : [],
-  );
-  return [...told, ...(lines.length ? lines : ["The search never flipped this pair."])];
-}
-
-function countsOf(k) {
-  const counts = pairs.counts[k],
-    [rows, columns] = [data.levels[pairs.x[k]], data.levels[pairs.y[k]]];
-  if (data.continuous)
-    return pairs.edge[k] ? [] : [element("p", { class: "faint" }, "Its correlations: ibmap explain.")];
-  if (!counts || !rows || !columns) {
-    const why = pairs.edge[k]
-      ? "There are too many levels to show the counts."
-      : "Counts are kept for edges; for this pair: ibmap explain.";
-    return [element("p", { class: "faint" }, why)];
-  }
-  const whole = counts.map((row) => row.reduce((sum, n) => sum + n, 0));
-  const head = element(
-    "tr",
-    {},
-    element("td", {}),
-    ...columns.map((level) => element("th", { class: "number" }, element("bdi", {}, level))),
-  );
-  const body = counts.map((row, r) =>
-    element(
-      "tr",
-      {},
-      element("th", {}, element("bdi", {}, rows[r])),
-      ...row.map((n) =>
-        element(
-          "td",
-          { class: "number", style: { "--share": whole[r] ? n / whole[r] : 0 } },
-          n.toLocaleString("en"),
-          whole[r] ? element("small", {}, ` ${Math.round((100 * n) / whole[r])} %`) : null,
-        ),
-      ),
-    ),
-  );
   return [
-    element(
-      "h4",
-      {},
-      "Rows with each level of ",
-      named(pairs.x[k]),
-      " (down) and ",
-      named(pairs.y[k]),
-      " (across)",
-    ),
-    element(
-      "div",
-      { class: "scroll" },
-      element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...body)),
-    ),
-    element("p", { class: "faint" }, "Rows, and the share of their row: the fuller the colour, the larger."),
+    ...["required", "forbidden"].filter((kind) => data.given[kind].some(same)).map((kind) => `The edge was ${kind} beforehand.`),
+    ...data.steps.flatMap((step, n) =>
+      same(step) ? [`Step ${n + 1} of ${data.steps.length} of the search ${step[2] ? "added" : "removed"} it: the score ${step[3] < 0 ? "fell" : "rose"} by ${Math.abs(step[3]).toPrecision(3)}.`] : []),
   ];
 }

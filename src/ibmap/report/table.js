@@ -1,76 +1,36 @@
-// The table of all pairs: sorted by a click on a head, searched by words, drawn a few hundred rows at a time.
+// The table of pairs: sorted by a click on a head, searched by words, drawn a few hundred rows at a time.
 
 const ROWS = 200;
-const ascentOf = new Map(data.steps.map(([x, y], n) => [`${Math.min(x, y)} ${Math.max(x, y)}`, n + 1]));
-const ascent = (k) =>
-  ascentOf.get(`${Math.min(pairs.x[k], pairs.y[k])} ${Math.max(pairs.x[k], pairs.y[k])}`) ?? null;
-
-const posteriorColumns = [
-  {
-    head: "posterior",
-    hint: "probability of an edge: the geometric mean of the next two",
-    value: logPosterior,
-    text: (k) => probability(logPosterior(k)),
-  },
-  {
-    head: "seen from x",
-    hint: "probability that x depends on y, given the other neighbours of x",
-    value: (k) => pairs.xy[k],
-    text: (k) => probability(pairs.xy[k]),
-  },
-  {
-    head: "seen from y",
-    hint: "probability that y depends on x, given the other neighbours of y",
-    value: (k) => pairs.yx[k],
-    text: (k) => probability(pairs.yx[k]),
-  },
-];
-const supportColumn = {
-  head: "support",
-  hint: "share of the bootstrap replicates that have the edge",
-  value: (k) => pairs.support[k],
-  text: (k) => percent(pairs.support[k]),
-};
-const effectColumn = {
-  head: "effect",
-  hint: data.continuous
-    ? "partial correlation: that of the two variables given all others"
-    : "odds ratio of two binary variables (95 %), Cramér's V of others, everything else equal",
-  value: (k) => pairs.strength[k],
-  text: (k) => pairs.effect[k] || "–",
-};
-const ascentColumn = {
-  head: "ascent",
-  hint: "step of the search that flipped the pair last",
-  value: ascent,
-  text: (k) => ascent(k) ?? "–",
-};
 const columns = [
-  { head: "kind", value: kindInWords, text: kindInWords, words: true },
-  { head: "x", value: (k) => data.names[pairs.x[k]], show: (k) => named(pairs.x[k]), words: true },
-  { head: "y", value: (k) => data.names[pairs.y[k]], show: (k) => named(pairs.y[k]), words: true },
-  ...(hasPosteriors ? posteriorColumns : []),
-  ...(data.has_effects ? [effectColumn] : []),
-  ...(data.has_support ? [supportColumn] : []),
-  ...(data.searched ? [ascentColumn] : []),
+  { head: "finding", value: finding, text: finding, words: true },
+  { head: "variable", value: (k) => data.names[pairs.x[k]], text: (k) => named(pairs.x[k]), words: true },
+  { head: "and", value: (k) => data.names[pairs.y[k]], text: (k) => named(pairs.y[k]), words: true },
+  ...(hasEffects
+    ? [
+        { head: "strength", value: strength, text: (k) => [strengthBar(k), strength(k) === null ? "–" : `${signMark(k)}${strength(k).toFixed(2)}`] },
+        { head: "effect", value: strength, text: (k) => known("effect", k) || "–" },
+      ]
+    : []),
+  ...(hasPosteriors ? [{ head: "posterior", value: logPosterior, text: (k) => probability(logPosterior(k)) }] : []),
+  ...(data.has_support ? [{ head: "support", value: (k) => known("support", k), text: (k) => percent(known("support", k)) }] : []),
 ];
 
 const listing = { sorted: null, falling: false, words: [], limit: ROWS };
 const inWords = new Intl.Collator("en", { numeric: true });
-const haystacks = everyPair.map((k) => `${label(k)} ${kindInWords(k)}`.toLowerCase());
+const haystacks = everyPair.map((k) => `${label(k)} ${finding(k)}`.toLowerCase());
 
-function compare(column) {
+function compare({ value, words }) {
   const sign = listing.falling ? -1 : 1;
   return (a, b) => {
-    const [one, two] = [column.value(a), column.value(b)];
+    const [one, two] = [value(a), value(b)];
     if (one === null || two === null) return (one === null) - (two === null) || a - b; // unknown ones last
-    return sign * (column.words ? inWords.compare(one, two) : one - two) || a - b;
+    return sign * (words ? inWords.compare(one, two) : one - two) || a - b;
   };
 }
 
-/** The pairs that were searched for, sorted. */
+/** The pairs that were searched for and are strong and sure enough, sorted. */
 function found() {
-  const matching = everyPair.filter((k) => listing.words.every((word) => haystacks[k].includes(word)));
+  const matching = everyPair.filter((k) => passes(k) && listing.words.every((word) => haystacks[k].includes(word)));
   return listing.sorted ? matching.sort(compare(listing.sorted)) : matching;
 }
 
@@ -81,66 +41,39 @@ function listTable() {
   at("more").hidden = shown.length === all.length;
   at("listed").textContent = pairs.x.length
     ? `${shown.length.toLocaleString("en")} of ${counted(all.length, "pair")}`
-    : "There are no edges and no near misses.";
+    : "There are no associations and no pairs that come close.";
 }
 
 function tableRow(k) {
   const cells = columns.map((column, n) => {
-    const what = column.show ? column.show(k) : String(column.text(k));
-    return element(
-      "td",
-      { class: column.words ? (n ? "name" : "kind") : "number" },
-      n ? what : link(what), // its click is that of the row
-    );
+    const what = column.text(k);
+    // a click on the first cell is that of the row
+    return element("td", { class: column.words ? (n ? "name" : "kind") : column.head === "posterior" || column.head === "support" ? "number" : column.head }, n ? what : link(what, () => {}));
   });
-  return element(
-    "tr",
-    {
-      class: `${pairs.edge[k] ? "edge" : isMiss(k) ? "miss" : ""}${isPair(k) ? " picked" : ""}`,
-      "data-pair": k,
-      onclick: (event) => pick("pair", k, event.detail === 0), // 0: by keyboard
-    },
-    ...cells,
-  );
+  return element("tr",
+    { class: `${isEdge(k) ? "edge" : isUndecided(k) ? "undecided" : "none"}${isPair(k) ? " picked" : ""}`, "data-pair": k, onclick: (event) => pick("pair", k, event.detail === 0) }, // 0: by keyboard
+    cells);
 }
 
 function sortBy(column) {
-  listing.falling = listing.sorted === column ? !listing.falling : !column.words && column.head !== "ascent";
+  listing.falling = listing.sorted === column ? !listing.falling : !column.words;
   listing.sorted = column;
   drawHeads();
   listTable();
+  at("pairs").querySelectorAll("th button")[columns.indexOf(column)].focus();
 }
 
 function drawHeads() {
   const heads = columns.map((column) =>
-    element(
-      "th",
-      {
-        class: column.words ? "" : "number",
-        scope: "col",
-        "aria-sort": listing.sorted !== column ? "none" : listing.falling ? "descending" : "ascending",
-      },
-      element(
-        "button",
-        {
-          type: "button",
-          title: column.hint ?? "",
-          onclick: () => {
-            sortBy(column);
-            at("pairs").querySelectorAll("th button")[columns.indexOf(column)].focus();
-          },
-        },
-        column.head,
-      ),
-    ),
+    element("th",
+      { scope: "col", "aria-sort": listing.sorted !== column ? "none" : listing.falling ? "descending" : "ascending" },
+      element("button", { type: "button", onclick: () => sortBy(column) }, column.head)),
   );
   at("pairs").tHead.rows[0].replaceChildren(...heads);
 }
 
 function markRow() {
-  for (const row of at("pairs").tBodies[0].rows) {
-    row.classList.toggle("picked", isPair(Number(row.dataset.pair)));
-  }
+  for (const row of at("pairs").tBodies[0].rows) row.classList.toggle("picked", isPair(Number(row.dataset.pair)));
 }
 
 function beginTable() {
@@ -153,7 +86,7 @@ function beginTable() {
     listing.limit += ROWS;
     listTable();
   });
-  at("save").addEventListener("click", saveTable);
+  at("save").addEventListener("click", () => save(asCsv(), "text/csv", "pairs.csv"));
   drawHeads();
   listTable();
 }

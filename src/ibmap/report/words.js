@@ -1,48 +1,60 @@
-// What the page knows, numbers in words (as on the command line), and elements without innerHTML: a name is always text.
+// What the page knows, numbers in words, and elements without innerHTML: a name is always text.
 
 const data = JSON.parse(document.getElementById("content").textContent);
-const pairs = data.pairs;
+const { pairs, nodes } = data;
 const everyPair = pairs.x.map((_, k) => k);
+const isEdge = (k) => k < data.n_listed;
+/** What is known of a pair by this name; null if nothing. */
+const known = (name, k) => pairs[name]?.[k] ?? null;
 const edgesOf = data.names.map(() => []);
 everyPair.forEach((k) => {
   edgesOf[pairs.x[k]].push(k);
   edgesOf[pairs.y[k]].push(k);
 });
 
-const state = { measure: "posterior", bound: -Infinity, misses: false, groups: false, view: "network", picked: null };
+const state = {
+  strength: 0,
+  posterior: -Infinity,
+  support: 0,
+  undecided: false,
+  groups: false,
+  around: null, // the node in the middle of a neighbourhood; null: the whole network
+  picked: null, // { kind: "variable" or "pair", index }
+};
 
 const at = (id) => document.getElementById(id);
-const viewWidth = () => document.querySelector(".view").clientWidth;
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const counted = (n, noun, nouns = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : nouns}`;
 const other = (k, i) => (pairs.x[k] === i ? pairs.y[k] : pairs.x[k]);
-const blanket = (i) => edgesOf[i].filter((k) => pairs.edge[k]);
-const label = (k) => `${data.names[pairs.x[k]]} - ${data.names[pairs.y[k]]}`;
-const short = (name, longest = 24) => {
-  const letters = [...name.replace(/\s+/g, " ")];
+const label = (k) => `${data.names[pairs.x[k]]} – ${data.names[pairs.y[k]]}`;
+const short = (name, longest) => {
+  const letters = [...name.replace(/\s+/g, " ").trim()];
   return letters.length <= longest ? letters.join("") : `${letters.slice(0, longest - 1).join("")}…`;
 };
 
-/** Make an element: element("td", { class: "number" }, "text", otherElement). */
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
+/** Fill an element: fill(row, { class: "number", onclick: act }, "text", otherElement). */
+function fill(made, attributes, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (name === "style")
       for (const [key, text] of Object.entries(value)) made.style.setProperty(key, text);
-    else made.setAttribute(name, value);
+    else if (value !== null) made.setAttribute(name, value);
   }
-  made.append(...children.filter((child) => child !== null));
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return made;
 }
+const element = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, ...children);
+const svg = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, ...children);
 
 const named = (i) => element("bdi", {}, data.names[i]);
-const link = (what, act = () => {}) =>
-  element("button", { type: "button", class: "link", onclick: act }, what);
-const number = (text) => element("span", { class: "number" }, text);
+const link = (what, act) => element("button", { type: "button", class: "link", onclick: act }, what);
+const toVariable = (i) => link(named(i), () => pick("variable", i, true));
+const small = (text) => element("p", { class: "faint" }, text);
 
-/** The log posterior of an edge: the mean of the log posteriors of its two ends; null for learners that only decide. */
+/** The log posterior of an edge: the mean of what its two ends say; null for learners that only decide. */
 const logPosterior = (k) => (pairs.xy[k] === null ? null : (pairs.xy[k] + pairs.yx[k]) / 2);
+const hasPosteriors = pairs.xy.some((log) => log !== null);
 
 function probability(logP) {
   if (logP === null) return "–";
@@ -55,56 +67,55 @@ function probability(logP) {
   const p = Math.exp(logP);
   return p >= 1e-3 ? p.toFixed(3) : brief(p);
 }
-
 const brief = (p) => p.toExponential(0).replace(/e-(\d)$/, "e-0$1");
 const percent = (share) => (share === null ? "–" : `${Math.round(100 * share)} %`);
 
-/** Where a posterior stands on the scale of slider and histogram: log10 odds, squeezed at both ends. */
-function evidence(logP) {
-  const rest = logP > -Math.LN2 ? Math.log(-Math.expm1(logP)) : Math.log1p(-Math.exp(logP));
-  const odds = (logP - rest) / Math.LN10;
-  return Math.asinh(Math.min(320, Math.max(-320, odds)));
+/** The same in two digits, for a glance; the table and the tip have all of it. */
+function roughly(logP) {
+  if (logP === null) return "–";
+  const p = Math.exp(logP);
+  return p > 0.995 ? "> 0.99" : p < 0.005 ? "< 0.01" : p.toFixed(2);
 }
 
-/** The posterior at a place of that scale, as a log. */
-function posteriorAt(place) {
-  const odds = Math.sinh(place) * Math.LN10;
-  return odds > 0 ? -Math.log1p(Math.exp(-odds)) : odds - Math.log1p(Math.exp(odds));
-}
+const hasEffects = data.effect_numbers.length > 0;
+/** The strength of an edge, from 0 to 1; null if it is not known. */
+const strength = (k) => {
+  const size = hasEffects ? known("strength", k) : null;
+  return size === null ? null : Math.min(1, Math.abs(size));
+};
+const byStrength = (a, b) => (strength(b) ?? -1) - (strength(a) ?? -1) || a - b;
+const signOf = (k) => ["negative", "unsigned", "positive"][1 + (hasEffects ? Math.sign(known("sign", k) ?? 0) : 0)];
+const signMark = (k) => ({ negative: "−", unsigned: "", positive: "+" })[signOf(k)];
 
-/** What the slider compares: a place on its scale. */
-function weight(k) {
-  if (state.measure === "support") return pairs.support[k] ?? 0;
-  return evidence(logPosterior(k));
-}
-
-/** How strong a pair is drawn, from 0 to 1. */
-function strength(k) {
-  const logP = logPosterior(k);
-  if (logP === null) return pairs.support[k] ?? 0.5;
-  return Math.min(1, Math.max(0, (Math.sinh(evidence(logP)) + 1) / 9));
-}
-
-/** The size of the effect of an edge as it is drawn, from 0 to 1; null if it is not known. */
-const effectSize = (k) =>
-  !data.has_effects || pairs.strength[k] === null ? null : Math.min(1, 1.5 * Math.abs(pairs.strength[k]));
-
-/** The sign of the effect of an edge; 0 where there is none: a variable has levels without an order. */
-const effectSign = (k) => (data.has_effects ? (pairs.sign[k] ?? 0) : 0);
-
-const hasPosteriors = pairs.xy.some((log) => log !== null);
-const measured = () => state.measure === "support" || hasPosteriors;
-const isMiss = (k) => !pairs.edge[k] && logPosterior(k) >= -Math.LN2;
-const kindOf = (k) => (pairs.edge[k] ? "edge" : isMiss(k) ? "near miss" : "not adjacent");
-const kindInWords = (k) => `${pairs.untested[k] ? "untested " : ""}${kindOf(k)}`;
+const between = (logP) => logP !== null && logP >= data.undecided[0] && logP <= data.undecided[1];
+const isUndecided = (k) => !isEdge(k) && between(logPosterior(k));
+/** What was found about a pair. */
+const finding = (k) =>
+  known("untested", k)
+    ? "associated, untested"
+    : isEdge(k)
+      ? between(logPosterior(k))
+        ? "associated, uncertain"
+        : "associated"
+      : isUndecided(k)
+        ? "undecided"
+        : "not associated";
 const isPair = (k) => state.picked?.kind === "pair" && state.picked.index === k;
 
-/** Whether a pair is drawn: an edge, or a near miss, above the bound. */
-function isShown(k) {
-  if (isPair(k)) return true;
-  if (!measured()) return pairs.edge[k];
-  return (pairs.edge[k] || (state.misses && isMiss(k))) && weight(k) >= state.bound;
-}
+/** Whether a pair is strong and sure enough for what was asked for. */
+const passes = (k) =>
+  (strength(k) ?? (state.strength > 0 ? -1 : 0)) >= state.strength &&
+  (logPosterior(k) ?? 0) >= state.posterior &&
+  (known("support", k) ?? 0) >= state.support;
+
+/** Whether a pair is drawn. */
+const isShown = (k) => isPair(k) || ((isEdge(k) || (state.undecided && isUndecided(k))) && passes(k));
 
 const tip = (k) =>
-  `${label(k)}: ${kindInWords(k)}${pairs.xy[k] === null ? "" : `, posterior ${probability(logPosterior(k))}`}`;
+  [
+    `${label(k)}: ${finding(k)}`,
+    pairs.xy[k] === null ? null : `posterior ${probability(logPosterior(k))}`,
+    hasEffects ? known("effect", k) : null,
+  ]
+    .filter(Boolean)
+    .join(", ");

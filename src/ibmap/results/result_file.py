@@ -93,6 +93,7 @@ def result_content(
         if learned.rivals is None
         else [[x, y, [list(one) for one in who]] for (x, y), who in learned.rivals.items()],
         "dependent_effects": _dependences(learned),
+        "effect_tables": _effect_tables(learned),
         "view_scores": None if learned.view_scores is None else dict(learned.view_scores),
         "history": [list(step[1:]) for step in learned.history],
         "bin_edges": {name: list(edges) for name, edges in schema.bin_edges.items()},
@@ -237,8 +238,15 @@ def _check_fields(found: dict[str, Any], network: Network) -> None:
         raise DataError("there must be counts for every edge")
     if not all(table is None or _is_table(table) for table in counts):
         raise DataError("counts must be tables of whole numbers")
+    if not all(
+        table is None or _fits(table, of)
+        for table, of in zip(found.get("effect_tables", []), counts, strict=False)
+    ):
+        raise DataError("effect_tables must be tables of numbers, like the counts")
     if not all(isinstance(level, str) for levels in found["levels"].values() for level in list(levels)):
         raise DataError("levels must be lists of words")
+    if not isinstance(found.get("ordinal", []), list):
+        raise DataError("ordinal is not a list")
     if type(found.get("n_undecided", 0)) is not int:
         raise DataError("n_undecided is not a whole number")
     if not isinstance(made_with, dict):
@@ -253,6 +261,14 @@ def _check_fields(found: dict[str, Any], network: Network) -> None:
 
 def _is_table(table: Any) -> bool:
     return all(type(count) is int and 0 <= count < 1 << 63 for row in table for count in row)
+
+
+def _fits(table: Any, counts: Any) -> bool:
+    """Whether a table has numbers, and as many as there are counts."""
+    shape = np.shape(np.array(table, float))
+    return (
+        counts is not None and shape == np.shape(counts) and bool(np.isfinite(np.array(table, float)).all())
+    )
 
 
 def _provenance_of_version_1(found: dict[str, Any]) -> dict[str, Any]:
@@ -310,6 +326,15 @@ def _dependences(learned: Learned) -> list[dict[str, Any]]:
     found = getattr(learned.effects, "dependences", {})
     edges = learned.graph.edges
     return [{"x": edges[e][0], "y": edges[e][1], **one.to_dict()} for e, one in found.items()]
+
+
+def _effect_tables(learned: Learned) -> list[Any]:
+    """Return the log tables of the effects of edges; an odds ratio says those of two binary variables."""
+    tables = getattr(learned.effects, "tables", ())
+    return [
+        np.round(table, 3).tolist() if 2 < max(table.shape) <= LEVELS and table.size else None
+        for table in tables
+    ]
 
 
 def _arc_score(name: Any) -> str | None:
