@@ -42,7 +42,7 @@ def once(folder: Path, n: int, n_rows: int) -> dict[str, float]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        once(Path(folder), 200, 200)  # compiles, and imports bokeh
+        once(Path(folder), 200, 200)  # imports what is needed
         runs = [once(Path(folder), 2000, 1000) for _ in range(3)]
     best = {name: min(run[name] for run in runs) for name in runs[0]}
     total = sum(best.values()) - best["edges_ again"]

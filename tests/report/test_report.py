@@ -61,10 +61,10 @@ def test_pairs_are_edges_then_near_misses_by_falling_posterior(chain):
 
 
 def test_a_page_carries_the_most_probable_edges_and_says_so(complete, monkeypatch):
-    assert "This page carries" not in report_text(complete)
+    assert "this page carries" not in report_text(complete)
     monkeypatch.setattr(content, "EDGES", 10)
     text = report_text(complete)
-    assert "This page carries the 10 associations with the highest posterior" in text
+    assert "this page carries the 10 associations with the highest posterior" in text
     found = carried(text)
     assert found["n_listed"] == 10
     assert found["n_edges"] == 66

@@ -16,21 +16,11 @@ from ibmap.model.effects import EdgeEffects
 from ibmap.model.mixed_effects import MixedEffects
 from ibmap.results.bootstrap import Support, replicates
 from ibmap.results.edges import UNDECIDED, finding
-from ibmap.results.learned import Learned
 from ibmap.results.result_file import NEAR_MISSES, Result
 
 DRAWN = 300  #: variables beyond which only the neighbourhood of one is drawn
 EDGES = 10_000  #: edges that a page carries, the most probable ones
 LEAST = -1e300  #: stands for the log of zero, which JSON does not know
-
-POSTERIOR = (
-    "How probable it is that these two are directly associated. It is lower where another variable would "
-    "explain the data as well."
-)
-MEAN_OF_ENDS = (
-    "What the tests at the two ends say about the association, as one number (their geometric mean). It is "
-    "not a probability: 0.707 is one end that is sure, and one that cannot decide."
-)
 
 
 def headline(result: Result) -> str:
@@ -38,13 +28,6 @@ def headline(result: Result) -> str:
     graph, table = result.learned.graph, result.learned.edge_table
     undecided = result.content.get("n_undecided", table.n_undecided)
     return finding(graph.n_variables, graph.n_edges, table.n_uncertain, undecided)
-
-
-def posterior_in_words(learned: Learned) -> str:
-    """Return what the posterior of a pair means; "" where there is none."""
-    if learned.score is None:
-        return ""
-    return MEAN_OF_ENDS if learned.summarises_ends else POSTERIOR
 
 
 def page_content(result: Result, support: Support | None = None, groups: Any = None) -> dict[str, Any]:

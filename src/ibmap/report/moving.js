@@ -87,7 +87,7 @@ function step([dx, dy]) {
     return along > 1 ? along + 2 * Math.abs(aside) : Infinity;
   };
   const best = from ? boxes.reduce((a, b) => (distance(b) < distance(a) ? b : a), from) : boxes[0];
-  if (best && (best === from || distance(best) < Infinity || !from)) pick("variable", nodesOf[best.node][0]);
+  if (best && best !== from) pick("variable", nodesOf[best.node][0]);
 }
 
 /** Save the drawing as a picture of lines, with the colours that it has now. */

@@ -1,16 +1,18 @@
 """From a result to one file of HTML."""
 
 import json
-from functools import cache
+from html import escape
 from importlib import resources
 from os import PathLike
+from string import Template
 from typing import Any
 
 from ibmap import _checks
 from ibmap._files import refuse_existing, write_whole
 from ibmap._text import counted, in_short
 from ibmap.errors import RequestError
-from ibmap.report.content import header, headline, page_content, posterior_in_words
+from ibmap.report.content import header, headline, page_content
+from ibmap.report.glossary import glossary, legend
 from ibmap.results.bootstrap import Support, as_support
 from ibmap.results.result_file import Result, as_result
 
@@ -71,24 +73,34 @@ def report_text(
     groups: Any = None,
 ) -> str:
     """Return the page as text."""
-    graph, learned = result.learned.graph, result.learned
     content = {**page_content(result, support, groups), "safe_csv": safe_csv}
-    text: str = _template().render(
-        title=title,
-        finding=headline(result),
-        n_rows=learned.n_rows,
-        meaning=posterior_in_words(learned),
-        warnings=learned.warnings,
-        header=header(result, support),
-        cut=counted(content["n_listed"], "association") if content["n_listed"] < graph.n_edges else None,
+    finding, lines, notes = headline(result), header(result, support), list(result.learned.warnings)
+    if content["n_listed"] < content["n_edges"]:
+        kept = counted(content["n_listed"], "association")
+        notes.append(f"this page carries the {kept} with the highest posterior; result.json has all of them")
+    keys = [f'<span><span class="key {name}"></span> {text}</span>' for name, text in legend(result)]
+    if result.learned.effects:
+        keys.append("<span>The wider the line, the stronger the association.</span>")
+    return Template(_own("page.html")).substitute(
+        heading=escape(f"{title}: {finding}" if title else finding),
+        title=f'<p class="title">{escape(title)}</p>' if title else "",
+        finding=escape(finding),
+        rows=counted(result.learned.n_rows, "row"),
+        source=escape(dict(lines)["data"].partition(" (")[0]),
+        notes="".join(f'<p class="warning"><strong>Note:</strong> {escape(words)}</p>' for words in notes),
+        legend=" ".join(keys),
+        about=_definitions(lines),
+        words=_definitions(glossary(result, support)),
         content=_in_script(content),
-        support=support,
-        effects=learned.effects is not None,
-        continuous=content["continuous"],
         style="\n".join(map(_own, STYLES)),
         script="\n".join(map(_own, SCRIPTS)),
     )
-    return text
+
+
+def _definitions(lines: list[tuple[str, str]]) -> str:
+    return "".join(
+        f"<div><dt>{escape(name)}</dt><dd><bdi>{escape(text)}</bdi></dd></div>" for name, text in lines
+    )
 
 
 def _in_script(value: Any) -> str:
@@ -102,10 +114,3 @@ def _in_script(value: Any) -> str:
 
 def _own(name: str) -> str:
     return resources.files("ibmap.report").joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    return Environment(autoescape=True, undefined=StrictUndefined).from_string(_own("page.html"))
