@@ -40,8 +40,10 @@ class Opened:
     def panel(self) -> str:
         return self.page.inner_text("#panel")
 
-    def column(self, n: int) -> list[str]:
+    def column(self, head: str) -> list[str]:
         """The texts of a column of the table."""
+        heads = self.page.locator("#pairs th button").all_inner_texts()
+        n = [text.split(" ")[0] for text in heads].index(head) + 1
         return self.page.locator(f"#pairs tbody tr td:nth-child({n})").all_inner_texts()
 
     def settle(self) -> None:

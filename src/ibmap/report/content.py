@@ -16,6 +16,7 @@ from ibmap.model.effects import EdgeEffects
 from ibmap.model.mixed_effects import MixedEffects
 from ibmap.results.bootstrap import Support, replicates
 from ibmap.results.edges import UNDECIDED, finding
+from ibmap.results.learned import Learned
 from ibmap.results.result_file import NEAR_MISSES, Result
 
 DRAWN = 300  #: variables beyond which only the neighbourhood of one is drawn
@@ -86,6 +87,7 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         ("data", f"{name}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
         ("learner", learned.learner),
+        *([("posterior", learned.posterior_in_words)] if _is_of_many(learned) else []),
         *([("view", learned.view_in_words)] if learned.view_in_words else []),
         *_parts(found["provenance"]),
         ("work", _work(result)),
@@ -97,6 +99,11 @@ def header(result: Result, support: Support | None = None) -> list[tuple[str, st
         seed = "" if support.seed is None else f", seed {support.seed}"
         lines.append(("bootstrap", f"{replicates(support.n_replicates, support.subsample)}{seed}"))
     return lines
+
+
+def _is_of_many(learned: Learned) -> bool:
+    """Whether posteriors come from several networks, which is worth saying."""
+    return learned.arcs is not None or learned.provenance.options.get("posterior") == "averaged"
 
 
 def _seed(data: Mapping[str, Any]) -> str:

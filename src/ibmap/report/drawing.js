@@ -41,7 +41,7 @@ function draw() {
     svg("g", {}, drawn.map((k) => drawLine(k, isNear(k)))),
     svg("g", {}, [...plan.boxes.values()].map((box) => drawName(box, !near.size || near.has(box.node), centre))),
   );
-  const count = (which) => everyPair.filter((k) => which(k) && isShown(k)).length.toLocaleString("en");
+  const count = (which) => everyPair.filter((k) => which(k) && isShown(k) && isDrawn(k)).length.toLocaleString("en");
   const listed = everyPair.filter(isUndecided).length;
   at("shown").textContent =
     `${count(isEdge)} of ${counted(data.n_edges, "association")} shown` +

@@ -1,6 +1,7 @@
 // Where names stand: in pixels, without covering each other; and how lines go round names that they do not join.
 
-const GAP = 6;
+const GAP = 6,
+  MARGIN = 14;
 const nodesOf = nodes.names.map(() => []); // the variables of each node: several, if they are copies
 nodes.of.forEach((node, i) => nodesOf[node].push(i));
 const neighboursOf = nodes.names.map((_, node) => [
@@ -17,7 +18,7 @@ const plan = { width: 1, height: 1, boxes: new Map(), routes: new Map() };
 /** Lay out what is drawn: the whole network, or the variables around one of them. */
 function layOut() {
   const wide = Math.max(280, at("network").clientWidth),
-    longest = wide < 500 ? 13 : 22,
+    longest = wide < 500 ? 13 : 26,
     places = state.around === null ? nodes.places.map((place, node) => [node, place]) : around(state.around),
     ink = document.createElement("canvas").getContext("2d");
   plan.font = places.length > 15 ? 13 : 15;
@@ -31,14 +32,14 @@ function layOut() {
   const boxes = [...plan.boxes.values()],
     area = boxes.reduce((sum, { w, h }) => sum + (w + 2 * GAP) * (h + 2 * GAP), 0),
     low = Math.min(480, Math.max(300, 0.62 * wide)),
-    high = Math.max(low, Math.min(760, 1.3 * wide)),
+    high = Math.max(low, Math.min(760, 2.1 * wide)),
     height = Math.min(high, Math.max(low, (5 * area) / wide)),
     more = Math.max(1, Math.sqrt((3.2 * area) / (wide * height))); // what does not fit is drawn smaller
   Object.assign(at("network").style, { height: `${height}px`, fontSize: `${plan.font}px` });
   Object.assign(plan, { width: wide * more, height: height * more });
   for (const box of boxes) {
-    box.x = box.w / 2 + GAP + box.place[0] * (plan.width - box.w - 2 * GAP);
-    box.y = box.h / 2 + GAP + (1 - box.place[1]) * (plan.height - box.h - 2 * GAP);
+    box.x = box.w / 2 + MARGIN + box.place[0] * (plan.width - box.w - 2 * MARGIN);
+    box.y = box.h / 2 + MARGIN + (1 - box.place[1]) * (plan.height - box.h - 2 * MARGIN);
   }
   separate(boxes);
   plan.routes.clear();

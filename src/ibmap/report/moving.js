@@ -52,6 +52,7 @@ function beginMoving() {
     if (node) pick("variable", nodesOf[node][0]);
     else if (pair) pick("pair", Number(pair));
     else pick(null);
+    reveal();
   });
   for (const gone of ["pointercancel", "pointerup"]) addEventListener(gone, () => (held = null));
   figure.addEventListener(
@@ -88,6 +89,14 @@ function step([dx, dy]) {
   };
   const best = from ? boxes.reduce((a, b) => (distance(b) < distance(a) ? b : a), from) : boxes[0];
   if (best && best !== from) pick("variable", nodesOf[best.node][0]);
+  reveal();
+}
+
+/** Scroll to what was picked if it is out of sight, or under the panel of a narrow screen. */
+function reveal() {
+  const box = at("network").querySelector(".picked")?.getBoundingClientRect(),
+    low = innerHeight * (matchMedia("(max-width: 60rem)").matches ? 0.5 : 1);
+  if (box && (box.bottom > low || box.top < 0)) scrollBy(0, box.bottom - 0.8 * low);
 }
 
 /** Save the drawing as a picture of lines, with the colours that it has now. */

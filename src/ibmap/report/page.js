@@ -32,7 +32,10 @@ function refilter() {
 /** Pick the first variable whose name is meant by the text in a field; mark the field if there is none. */
 function find(field, meant, sure = false) {
   const i = field.value ? data.names.findIndex((name) => meant(name, field.value)) : -1;
-  if (i >= 0) pick("variable", i);
+  if (i >= 0) {
+    pick("variable", i);
+    reveal();
+  }
   field.setAttribute("aria-invalid", sure && field.value !== "" && i < 0);
 }
 

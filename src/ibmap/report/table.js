@@ -2,17 +2,17 @@
 
 const ROWS = 200;
 const columns = [
-  { head: "finding", value: finding, text: finding, words: true },
   { head: "variable", value: (k) => data.names[pairs.x[k]], text: (k) => named(pairs.x[k]), words: true },
   { head: "and", value: (k) => data.names[pairs.y[k]], text: (k) => named(pairs.y[k]), words: true },
   ...(hasEffects
     ? [
-        { head: "strength", value: strength, text: (k) => [strengthBar(k), strength(k) === null ? "–" : `${signMark(k)}${strength(k).toFixed(2)}`] },
+        { head: "strength", value: strength, text: (k) => (strength(k) === null ? "–" : [strengthBar(k), `${signMark(k)}${strength(k).toFixed(2)}`]) },
         { head: "effect", value: strength, text: (k) => known("effect", k) || "–" },
       ]
     : []),
   ...(hasPosteriors ? [{ head: "posterior", value: logPosterior, text: (k) => probability(logPosterior(k)) }] : []),
   ...(data.has_support ? [{ head: "support", value: (k) => known("support", k), text: (k) => percent(known("support", k)) }] : []),
+  { head: "finding", value: finding, text: finding, words: true },
 ];
 
 const listing = { sorted: null, falling: false, words: [], limit: ROWS };
@@ -45,11 +45,10 @@ function listTable() {
 }
 
 function tableRow(k) {
-  const cells = columns.map((column, n) => {
-    const what = column.text(k);
-    // a click on the first cell is that of the row
-    return element("td", { class: column.words ? (n ? "name" : "kind") : column.head === "posterior" || column.head === "support" ? "number" : column.head }, n ? what : link(what, () => {}));
-  });
+  const cells = columns.map(({ head, text }, n) =>
+    element("td", { class: { variable: "name", and: "name", support: "number", posterior: "number" }[head] ?? head },
+      n ? text(k) : link(text(k), () => {})), // a click on the first cell is that of the row
+  );
   return element("tr",
     { class: `${isEdge(k) ? "edge" : isUndecided(k) ? "undecided" : "none"}${isPair(k) ? " picked" : ""}`, "data-pair": k, onclick: (event) => pick("pair", k, event.detail === 0) }, // 0: by keyboard
     cells);
