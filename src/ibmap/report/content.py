@@ -21,6 +21,7 @@ from ibmap.results.result_file import NEAR_MISSES, Result
 
 DRAWN = 300  #: variables beyond which only the neighbourhood of one is drawn
 EDGES = 10_000  #: edges that a page carries, the most probable ones
+LEAST_SHARE = 0.7  #: of the longer side of a drawing: a shorter one is not stretched to more
 LEAST = -1e300  #: stands for the log of zero, which JSON does not know
 
 
@@ -76,15 +77,21 @@ def is_of_numbers(result: Result) -> bool:
     return not result.content["levels"]
 
 
+def source_name(result: Result) -> str:
+    """Return what the table is called; a page that is passed on names no folders."""
+    path = result.content["data"].get("path")
+    return str(
+        result.content["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
+    )
+
+
 def header(result: Result, support: Support | None = None) -> list[tuple[str, str]]:
     """Return how it was learned: from what, how, with what, and when."""
     learned, found = result.learned, result.content
-    path = found["data"].get("path")
-    name = found["data"].get("name") or (PurePath(str(path)).name if path else "a table in memory")
     made, made_at = found.get("made_with") or {}, str(found.get("made_at", ""))[:19].replace("T", " ")
     how = {key: _in_words(value) for key in READING if (value := found["data"].get(key)) != "error"}
     lines = [
-        ("data", f"{name}{_options(how)}"),
+        ("data", f"{source_name(result)}{_options(how)}"),
         ("size", f"{counted(learned.n_rows, 'row')}, {counted(learned.graph.n_variables, 'variable')}"),
         ("learner", learned.learner),
         *([("posterior", learned.posterior_in_words)] if _is_of_many(learned) else []),
@@ -244,12 +251,11 @@ def _nodes(network: Network, groups: Any) -> dict[str, Any]:
 
 
 def _places(graph: Graph) -> list[list[float]]:
-    """Return where each variable stands, in a square of side one."""
+    """Return where each variable stands, in a square of side one that flat drawings do not fill."""
     from ibmap.drawing.layouts import places_of
 
     places = places_of(graph, "packed", seed=0)
     points = np.array([places[name] for name in graph.names], dtype=float).reshape(-1, 2)
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    middle = np.where(high > low, 0.0, 0.5)
-    return np.round((points - low) / span + middle, 4).tolist()  # type: ignore[no-any-return]
+    middle, span = (points.min(axis=0) + points.max(axis=0)) / 2, np.ptp(points, axis=0)
+    span = np.maximum(span, LEAST_SHARE * span.max()) if span.max() > 0 else np.ones(2)
+    return np.round((points - middle) / span + 0.5, 4).tolist()  # type: ignore[no-any-return]

@@ -10,7 +10,8 @@ function asCsv() {
     ...(data.has_support ? [["support", (k) => known("support", k)]] : []),
     ...(data.steps.length ? [["ascent", (k) => steps.get(`${pairs.x[k]} ${pairs.y[k]}`)]] : []),
   ];
-  const heads = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph", ...data.effect_numbers, ...more.map(([head]) => head)];
+  const first = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"];
+  const heads = [...first, ...data.effect_numbers, ...more.map(([head]) => head)];
   const rows = found().map((k) => [
     ...[pairs.x[k], pairs.y[k]].map((i) => quoted(safe(data.names[i]))),
     logPosterior(k) === null ? "" : String(Math.exp(logPosterior(k))),

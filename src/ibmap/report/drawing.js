@@ -14,7 +14,8 @@ const ends = (k) => [nodes.of[pairs.x[k]], nodes.of[pairs.y[k]]];
 const isDrawn = (k) => ends(k).every((node) => plan.boxes.has(node));
 /** Whether a line is drawn as uncertain; copies of a variable share its posterior. */
 const isUncertain = (k) =>
-  hasPosteriors && logPosterior(k) + Math.log(nodesOf[ends(k)[0]].length * nodesOf[ends(k)[1]].length) <= data.undecided[1];
+  hasPosteriors &&
+  logPosterior(k) + ends(k).reduce((log, node) => log + Math.log(nodesOf[node].length), 0) <= data.undecided[1];
 
 /** The first pair of each two nodes, or the picked one; copies of a variable have the same edges. */
 function onePerLine(which) {
@@ -58,12 +59,13 @@ function draw() {
 
 function drawLine(k, near) {
   const line = route(...ends(k)),
-    kind = !isEdge(k) ? "undecided" : isUncertain(k) ? `${signOf(k)} uncertain` : signOf(k);
+    kind = !isEdge(k) ? "undecided" : isUncertain(k) ? `${signOf(k)} uncertain` : signOf(k),
+    opacity = near ? 0.5 + 0.45 * (strength(k) ?? 0.6) : 0.15;
   return svg(
     "g",
     { class: `line ${kind} ${isPair(k) ? "picked" : ""}`, "data-pair": k },
     svg("title", {}, tip(k)),
-    svg("path", { class: "seen", d: line, "stroke-width": widthOf(k).toFixed(1), opacity: near ? 0.5 + 0.45 * (strength(k) ?? 0.6) : 0.15 }),
+    svg("path", { class: "seen", d: line, "stroke-width": widthOf(k).toFixed(1), opacity }),
     svg("path", { class: "reach", d: line }),
   );
 }

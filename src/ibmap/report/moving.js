@@ -30,7 +30,8 @@ function beginMoving() {
   let held = null;
   figure.addEventListener("pointerdown", (event) => {
     const node = event.target.closest("[data-node]")?.dataset.node;
-    held = { from: pointAt(event), start: [event.clientX, event.clientY], box: plan.boxes.get(Number(node)), moved: false };
+    const start = [event.clientX, event.clientY];
+    held = { from: pointAt(event), start, box: plan.boxes.get(Number(node)), moved: false };
   });
   addEventListener("pointermove", (event) => {
     const zoomed = figure.classList.contains("zoomed");

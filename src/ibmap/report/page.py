@@ -11,7 +11,7 @@ from ibmap import _checks
 from ibmap._files import refuse_existing, write_whole
 from ibmap._text import counted, in_short
 from ibmap.errors import RequestError
-from ibmap.report.content import header, headline, page_content
+from ibmap.report.content import header, headline, page_content, source_name
 from ibmap.report.glossary import glossary, legend
 from ibmap.results.bootstrap import Support, as_support
 from ibmap.results.result_file import Result, as_result
@@ -86,7 +86,7 @@ def report_text(
         title=f'<p class="title">{escape(title)}</p>' if title else "",
         finding=escape(finding),
         rows=counted(result.learned.n_rows, "row"),
-        source=escape(dict(lines)["data"].partition(" (")[0]),
+        source=escape(source_name(result)),
         notes="".join(f'<p class="warning"><strong>Note:</strong> {escape(words)}</p>' for words in notes),
         legend=" ".join(keys),
         about=_definitions(lines),

@@ -4,22 +4,31 @@ const STRONGEST = 10;
 
 function showPanel() {
   const picked = state.picked;
-  const filled = !picked ? overview() : picked.kind === "variable" ? aboutVariable(picked.index) : aboutPair(picked.index);
-  const close = element("button", { type: "button", class: "close", "aria-label": "Close the details", onclick: () => pick(null) }, "×");
-  at("panel").replaceChildren(...[...filled, picked ? close : null].filter((child) => child !== null));
+  const about = { variable: aboutVariable, pair: aboutPair }[picked?.kind] ?? overview;
+  const close = { type: "button", class: "close", "aria-label": "Close the details", onclick: () => pick(null) };
+  at("panel").replaceChildren();
+  fill(at("panel"), {}, about(picked?.index), picked && element("button", close, "×"));
   at("panel").classList.toggle("filled", picked !== null);
   at("panel").scrollTop = 0;
-  at("said").textContent = !picked ? "" : picked.kind === "pair" ? tip(picked.index)
-    : `${data.names[picked.index]}: ${counted(data.degrees[picked.index], "direct association")}`;
+  at("said").textContent = announcement();
+}
+
+/** What a screen reader says at once; the panel has the rest. */
+function announcement() {
+  if (!state.picked) return "";
+  const { kind, index } = state.picked;
+  if (kind === "pair") return tip(index);
+  return `${data.names[index]}: ${counted(data.degrees[index], "direct association")}`;
 }
 
 /** What is shown while nothing is picked. */
 function overview() {
   const alone = data.degrees.filter((n) => n === 0).length,
-    strongest = onePerLine(everyPair.filter(isEdge)).sort(byStrength).slice(0, STRONGEST);
+    first = onePerLine(everyPair.filter(isEdge)).sort(byStrength).slice(0, STRONGEST),
+    which = hasEffects ? "The strongest associations" : hasPosteriors ? "The surest associations" : "Associations";
   return [
-    element("h3", {}, hasEffects ? "The strongest associations" : "The surest associations"),
-    strongest.length ? pairList(strongest) : element("p", {}, "There are none."),
+    element("h3", {}, which),
+    first.length ? pairList(first) : paragraph("There are none."),
     alone ? small(`${counted(alone, "variable")} without any direct association.`) : null,
     small("Pick a name or a line in the drawing, or a row, to see more about it."),
   ];
@@ -27,38 +36,56 @@ function overview() {
 
 /** Pairs as a list, the strength of each as a bar; of one variable, only their other ends. */
 function pairList(which, i = null) {
-  const more = (k, ...what) => link(what, () => pick("pair", k, true));
-  return element("ul", {}, which.map((k) =>
-    element("li", {},
-      i === null ? more(k, named(pairs.x[k]), " – ", named(pairs.y[k])) : toVariable(other(k, i)),
-      hasPosteriors ? element("small", { title: `posterior ${probability(logPosterior(k))}` }, `posterior ${roughly(logPosterior(k))}`) : element("small"),
-      hasEffects ? element("div", {}, strengthBar(k), i === null ? known("effect", k) : more(k, known("effect", k) || "more")) : i === null ? null : more(k, "more"))));
+  const row = (k) => {
+    const posterior = hasPosteriors ? `posterior ${roughly(logPosterior(k))}` : "",
+      effect = known("effect", k) || "more";
+    return element(
+      "li",
+      {},
+      i === null ? toPair(k, named(pairs.x[k]), " – ", named(pairs.y[k])) : toVariable(other(k, i)),
+      element("small", { title: probability(logPosterior(k)) }, posterior),
+      hasEffects && element("div", {}, strengthBar(k), i === null ? effect : toPair(k, effect)),
+      !hasEffects && i !== null && toPair(k, "more"),
+    );
+  };
+  return element("ul", {}, which.map(row));
 }
 
 function aboutVariable(i) {
-  const levels = data.levels[i],
-    edges = edgesOf[i].filter(isEdge).sort(byStrength),
+  const edges = edgesOf[i].filter(isEdge).sort(byStrength),
     close = edgesOf[i].filter(isUndecided).slice(0, 5),
     cut = data.degrees[i] - edges.length,
-    copies = nodesOf[nodes.of[i]].filter((one) => one !== i);
-  const kind = levels
-    ? `${counted(levels.length, `${data.ordinal.includes(i) ? "ordered " : ""}level`)}: `
-    : data.continuous ? "A number." : "A number, or many levels.";
+    copies = nodesOf[nodes.of[i]].filter((one) => one !== i),
+    these = data.degrees[i] === 1 ? "this variable is" : "these variables are";
+  const listed = close.map((k) => [
+    toPair(k, named(other(k, i))),
+    hasPosteriors ? ` ${roughly(logPosterior(k))}` : "",
+  ]);
   return [
     element("h3", {}, named(i)),
-    element("p", { class: "faint" }, kind, levels ? element("bdi", {}, levels.join(", ")) : null),
-    copies.length ? element("p", {}, "The same in all rows, up to the names of levels: ", ...copies.flatMap((one, n) => [n ? ", " : "", toVariable(one)]), ".") : null,
+    kindOf(i),
+    copies.length
+      ? paragraph("The same in all rows, up to the names of levels: ", inARow(copies.map(toVariable)), ".")
+      : null,
     edges.length
-      ? element("p", {}, `${counted(data.degrees[i], "direct association")}. Once ${data.degrees[i] === 1 ? "this variable is" : "these variables are"} known, the others say nothing more about it.`)
-      : element("p", {}, "No direct association: in this network it is independent of all other variables."),
+      ? paragraph(
+          `${counted(data.degrees[i], "direct association")}. `,
+          `Once ${these} known, the others say nothing more about it.`,
+        )
+      : paragraph("No direct association: in this network it is independent of all other variables."),
     edges.length ? pairList(edges, i) : null,
     cut ? small(`${counted(cut, "more association")} of it are not on this page.`) : null,
-    close.length
-      ? element("p", {}, "Undecided, with their posteriors: ",
-          ...close.flatMap((k, n) => [n ? ", " : "", link(named(other(k, i)), () => pick("pair", k, true)), ` ${roughly(logPosterior(k))}`]), ".")
-      : null,
+    close.length ? paragraph("Undecided, with their posteriors: ", inARow(listed), ".") : null,
     aboutGroup(nodes.of[i]),
   ];
+}
+
+/** What values a variable has. */
+function kindOf(i) {
+  const levels = data.levels[i],
+    ordered = data.ordinal.includes(i) ? "ordered " : "";
+  if (!levels) return small(data.continuous ? "A number." : "A number, or many levels.");
+  return small(`${counted(levels.length, `${ordered}level`)}: `, element("bdi", {}, levels.join(", ")));
 }
 
 /** The group of a node, and its rank by strength. */
@@ -67,58 +94,76 @@ function aboutGroup(node) {
   const all = nodes.groups.strength,
     rank = 1 + all.filter((one) => one > all[node]).length,
     group = groupOf(node);
-  return element("p", { class: "faint" },
+  return small(
     `Its strengths add up to ${all[node].toFixed(2)}: number ${rank} of ${all.length}.`,
-    group === null ? null : " Group: ",
-    group === null ? null : element("bdi", {}, nodes.groups.names[group]));
+    group === null ? null : [" Group: ", element("bdi", {}, nodes.groups.names[group]), "."],
+  );
 }
 
+const VERDICTS = {
+  associated: "Directly associated",
+  "associated, uncertain": "Directly associated, but not surely",
+  "associated, untested": "Directly associated, but untested",
+  undecided: "Undecided: these data do not say",
+  "not associated": "Not directly associated",
+};
+
 function aboutPair(k) {
-  const [x, y] = [pairs.x[k], pairs.y[k]],
-    posterior = logPosterior(k);
+  const posterior = logPosterior(k),
+    support = known("support", k);
   return [
-    element("h3", {}, toVariable(x), " – ", toVariable(y)),
-    element("p", {},
-      element("span", { class: `verdict ${isEdge(k) ? "yes" : ""}` }, verdict(k)),
-      posterior === null ? null : element("span", { title: probability(posterior) }, `; posterior ${roughly(posterior)}`),
-      known("support", k) === null ? null : `, in ${percent(known("support", k))} of the resampled tables`),
-    hasEffects && known("effect_in_words", k) ? element("p", {}, known("effect_in_words", k)) : null,
-    known("untested", k) ? element("p", {}, "Neither end could test it: too few rows are left among so many neighbours.") : null,
-    ...picture(k),
-    ...(known("rivals", k) ?? []).map(([stays, comes, p]) =>
-      element("p", {}, "If it were not there, ", named(stays), " might be associated with ", named(comes), ` instead (probability ${p.toFixed(2)}).`)),
+    element("h3", {}, toVariable(pairs.x[k]), " – ", toVariable(pairs.y[k])),
+    paragraph(
+      element("strong", {}, VERDICTS[finding(k)]),
+      posterior === null
+        ? null
+        : element("span", { title: probability(posterior) }, `; posterior ${roughly(posterior)}`),
+      support === null ? null : `; in ${percent(support)} of the resampled tables`,
+    ),
+    known("effect_in_words", k) ? paragraph(known("effect_in_words", k)) : null,
+    known("untested", k)
+      ? paragraph("Neither end could test it: too few rows are left among so many neighbours.")
+      : null,
+    picture(k),
+    (known("rivals", k) ?? []).map(([stays, comes, p]) =>
+      paragraph(
+        ...["If it were not there, ", named(stays), " might be associated with ", named(comes)],
+        ` instead (probability ${p.toFixed(2)}).`,
+      ),
+    ),
     details(k),
   ];
 }
-
-const verdict = (k) =>
-  ({ "associated": "Directly associated", "associated, uncertain": "Directly associated, but not surely", "associated, untested": "Directly associated, but untested",
-    "undecided": "Undecided: these data do not say", "not associated": "Not directly associated" })[finding(k)];
 
 /** What only some want to know: what each end says, the search, the counts. */
 function details(k) {
   const [x, y] = [pairs.x[k], pairs.y[k]],
     differ = pairs.xy[k] !== null && Math.abs(pairs.xy[k] - pairs.yx[k]) > 1e-9;
-  const view = (i, j, log) => {
-    const given = edgesOf[i].filter(isEdge).map((e) => other(e, i)).filter((one) => one !== j);
-    return element("p", {}, "As ", named(i), " sees it",
-      ...(given.length ? [", given ", ...given.flatMap((one, n) => [n ? ", " : "", named(one)])] : [", without other neighbours"]),
-      ": ", element("span", { class: "number" }, `${probability(log)}.`));
+  const seen = (i, j, log) => {
+    const given = edgesOf[i].filter(isEdge).map((e) => other(e, i)),
+      rest = given.filter((one) => one !== j).map(named);
+    const how = rest.length ? [", given ", inARow(rest)] : ", without other neighbours";
+    return paragraph("As ", named(i), " sees it", how, `: ${probability(log)}.`);
   };
-  const found = [
-    ...(differ ? [view(x, y, pairs.xy[k]), view(y, x, pairs.yx[k])] : []),
-    ...steps(k).map((line) => element("p", {}, line)),
+  const all = [
+    ...(differ ? [seen(x, y, pairs.xy[k]), seen(y, x, pairs.yx[k])] : []),
+    ...steps(k).map((line) => paragraph(line)),
     ...(isEdge(k) ? countsOf(k) : []),
   ];
-  return found.length ? element("details", {}, element("summary", {}, "Details"), ...found) : null;
+  return all.length ? element("details", {}, element("summary", {}, "Details"), all) : null;
 }
 
 /** What was known beforehand about a pair, and what the search did with it. */
 function steps(k) {
   const same = ([x, y]) => (x === pairs.x[k] && y === pairs.y[k]) || (x === pairs.y[k] && y === pairs.x[k]);
+  const told = ["required", "forbidden"].filter((kind) => data.given[kind].some(same));
+  const taken = data.steps.flatMap((step, n) => (same(step) ? [[n + 1, ...step.slice(2)]] : []));
   return [
-    ...["required", "forbidden"].filter((kind) => data.given[kind].some(same)).map((kind) => `The edge was ${kind} beforehand.`),
-    ...data.steps.flatMap((step, n) =>
-      same(step) ? [`Step ${n + 1} of ${data.steps.length} of the search ${step[2] ? "added" : "removed"} it: the score ${step[3] < 0 ? "fell" : "rose"} by ${Math.abs(step[3]).toPrecision(3)}.`] : []),
+    ...told.map((kind) => `The edge was ${kind} beforehand.`),
+    ...taken.map(
+      ([n, added, gain]) =>
+        `Step ${n} of ${data.steps.length} of the search ${added ? "added" : "removed"} it: ` +
+        `the score ${gain < 0 ? "fell" : "rose"} by ${Math.abs(gain).toPrecision(3)}.`,
+    ),
   ];
 }

@@ -33,11 +33,13 @@ function sizes(k) {
   if (has("mean_difference")) {
     const i = data.levels[pairs.x[k]] ? pairs.x[k] : pairs.y[k],
       levels = data.levels[i],
-      what = !levels ? "" : has("highest") ? `${levels[known("highest", k)]}, above the lowest` : `${levels.at(-1)}, not ${levels[0]}`,
-      heading = ["How much higher ", named(other(k, i)), " is by ", named(i), ", in standard deviations, given all others"];
-    return gauge(heading, [{ ...row("mean_difference"), what }], 1);
+      top = has("highest") ? `${levels?.[known("highest", k)]}, above the lowest` : `${levels?.at(-1)}, not ${levels?.[0]}`,
+      scale = ", in standard deviations, given all others";
+    const heading = ["How much higher ", named(other(k, i)), " is by ", named(i), scale];
+    return gauge(heading, [row("mean_difference", levels ? top : "")]);
   }
-  if (has("score_correlation")) return gauge("Correlation of the levels, numbered in order", [row("score_correlation", "given all others")]);
+  if (has("score_correlation"))
+    return gauge("Correlation of the levels, numbered in order", [row("score_correlation", "given all others")]);
   if (!has("strength")) return [];
   return gauge("Strength", [row("strength", "given all others")], 1, undefined, "unsigned");
 }
@@ -49,41 +51,45 @@ function dependence({ on, levels, measure, values, errors }) {
     value,
     error: errors[n],
   }));
-  return measure === "strength"
-    ? gauge("Strength (Cramér's V), by level", rows, 1, undefined, "unsigned")
-    : gauge("Factor of the odds, by level", rows, Math.log(10), (log) => `× ${Number(Math.exp(log).toPrecision(2))}`);
+  if (measure === "strength") return gauge("Strength (Cramér's V), by level", rows, 1, undefined, "unsigned");
+  const times = (log) => `× ${Number(Math.exp(log).toPrecision(2))}`;
+  return gauge("Factor of the odds, by level", rows, Math.log(10), times);
 }
 
-/** Points with their intervals of 95 % on a common scale: around zero, or from zero to one if they have no sign. */
+/** Points with their intervals of 95 % on one scale: around zero, or from zero to one if they have no sign. */
 function gauge(heading, rows, least = 1, text = (value) => value.toFixed(2), sign = null) {
   const far = ({ value, error }) => Math.abs(value) + 1.96 * (error ?? 0),
-    end = least === 1 && rows.every((row) => far(row) <= 1) ? 1 : Math.max(least, 1.05 * Math.max(...rows.map(far))),
-    onTrack = (value) => place(sign ? value : 0.5 + value / end / 2);
-  const line = ({ what, value, error }) => [
-    element("span", { class: "what" }, element("bdi", {}, what)),
-    element(
-      "span",
-      { class: `track ${sign ? "" : "zero"}` },
-      error === null ? null : interval(value - 1.96 * error, value + 1.96 * error, onTrack),
-      element("span", { class: `point ${sign ?? (value < 0 ? "negative" : "positive")}`, style: { left: onTrack(value) } }),
-    ),
-    element(
-      "span",
-      { class: "value" },
-      text(value),
-      error === null ? null : element("small", {}, ` ${text(value - 1.96 * error)} to ${text(value + 1.96 * error)}`),
-    ),
-  ];
-  const ticks = element("span", { class: "ticks" }, ...(sign ? [0, 0.5, 1] : [-end, 0, end]).map((tick) => element("span", {}, text(tick))));
+    most = Math.max(...rows.map(far)),
+    end = least === 1 && most <= 1 ? 1 : Math.max(least, 1.05 * most),
+    onTrack = (value) => place(sign ? value : 0.5 + value / end / 2),
+    marks = sign ? [0, 0.5, 1] : [-end, 0, end];
+  const line = ({ what, value, error }) => {
+    const [low, high] = [value - 1.96 * error, value + 1.96 * error],
+      kind = sign ?? (value < 0 ? "negative" : "positive");
+    return [
+      element("span", { class: "what" }, element("bdi", {}, what)),
+      element(
+        "span",
+        { class: `track ${sign ? "" : "zero"}` },
+        error !== null && interval(low, high, onTrack),
+        element("span", { class: `point ${kind}`, style: { left: onTrack(value) } }),
+      ),
+      element("span", { class: "value" }, text(value), error !== null && element("small", {}, ` ${text(low)} to ${text(high)}`)),
+    ];
+  };
+  const ticks = element("span", { class: "ticks" }, marks.map((mark) => element("span", {}, text(mark))));
   return [
     element("h4", {}, heading),
-    element("div", { class: "bars" }, rows.flatMap(line), element("span"), ticks, element("span")),
+    element("div", { class: "bars" }, rows.map(line), element("span"), ticks, element("span")),
     small("A point is the estimate, the line through it its interval of 95 %."),
   ];
 }
 
 const interval = (low, high, place) =>
-  element("span", { class: "interval", style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` } });
+  element("span", {
+    class: "interval",
+    style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` },
+  });
 
 const sum = (list) => list.reduce((a, b) => a + b, 0);
 const turned = (table) => table[0].map((_, c) => table.map((row) => row[c]));
@@ -99,6 +105,13 @@ function withMargins(log, rows, columns) {
   return found;
 }
 
+const NOTES = {
+  fitted: "Expected shares where all other variables are equal.",
+  interval: ` The line is the interval of 95 %.`,
+  mark: " The mark is the share as counted, whatever the others are.",
+  counted: "As counted, whatever the other variables are.",
+};
+
 /** The shares of one variable by level of the other, everything else equal, or as they were counted. */
 function shares(k, log, ends = []) {
   let counts = known("counts", k),
@@ -109,91 +122,98 @@ function shares(k, log, ends = []) {
     [given, shown] = [shown, given];
     [counts, ...logs] = [counts, ...logs].map(turned);
   }
-  const [rows, columns] = [counts, turned(counts)].map((table) => table.map((row) => sum(row) / sum(counts.map(sum))));
-  const within = (table) => table.map((row) => row.map((p) => (sum(row) ? p / sum(row) : 0)));
-  const raw = within(counts),
+  const all = sum(counts.map(sum)),
+    [rows, columns] = [counts, turned(counts)].map((table) => table.map((row) => sum(row) / all)),
+    within = (table) => table.map((row) => row.map((share) => (sum(row) ? share / sum(row) : 0))),
+    raw = within(counts),
     [fitted, low, high] = logs.map((table) => within(withMargins(table, rows, columns))),
-    last = columns.length - 1,
-    found = fitted ?? raw;
-  const line = (name, r) => [
-    element("span", { class: "what" }, element("bdi", {}, name)),
-    ...(last === 1 ? oneShare(found[r][1], low && [low[r][1], high[r][1]], fitted ? raw[r][1] : null) : manyShares(found[r], shown)),
-  ];
-  const what = last === 1 ? ["Share with ", named(shown), " = ", element("bdi", {}, data.levels[shown][1])] : ["Shares of ", named(shown)];
-  const keys = [
-    last > 1 ? data.levels[shown].map((name, c) => [element("span", { class: "dot share", style: tint(c, last) }), element("bdi", {}, name)]) : null,
-  ].flat(2);
+    two = columns.length === 2,
+    levels = data.levels[shown].map((name) => element("bdi", {}, name));
+  const bars = (r) =>
+    two
+      ? oneShare((fitted ?? raw)[r][1], low && [low[r][1], high[r][1]], fitted ? raw[r][1] : null)
+      : manyShares((fitted ?? raw)[r], data.levels[shown]);
+  const line = (name, r) => (rows[r] ? [element("span", { class: "what" }, element("bdi", {}, name)), bars(r)] : []);
+  const dot = (c) => element("span", { class: "dot share", style: tint(c, columns.length - 1) });
   return [
-    element("h4", {}, ...what, ", by ", named(given)),
-    keys[0] ? element("p", { class: "legend" }, ...keys) : null,
-    element("div", { class: "bars" }, data.levels[given].flatMap((name, r) => (rows[r] ? line(name, r) : []))),
-    small(
-      fitted
-        ? `As expected where all other variables are equal.${low ? " The line is the interval of 95 %." : ""}${last === 1 ? " The mark is the share as counted, whatever the others are." : ""}`
-        : "As counted, whatever the other variables are.",
-    ),
+    element("h4", {}, two ? ["Share with ", named(shown), " = ", levels[1]] : ["Shares of ", named(shown)], ", by ", named(given)),
+    two ? null : element("p", { class: "legend" }, levels.map((name, c) => [dot(c), name])),
+    element("div", { class: "bars" }, data.levels[given].map(line)),
+    small(fitted ? [NOTES.fitted, low && NOTES.interval, two && NOTES.mark] : NOTES.counted),
   ];
 }
 
 const place = (share) => `${100 * Math.max(0, Math.min(1, share))}%`;
+const tint = (c, last) => ({ opacity: 0.12 + (0.5 * c) / last });
+
+/** A share as a bar, with its interval and the share as counted. */
 const oneShare = (share, range, raw) => [
   element(
     "span",
     { class: "track" },
     element("span", { class: "share", style: { width: place(share) } }),
-    range ? interval(Math.min(...range), Math.max(...range), place) : null,
-    raw === null ? null : element("span", { class: "counted", style: { left: place(raw) } }),
+    range && interval(Math.min(...range), Math.max(...range), place),
+    raw !== null && element("span", { class: "counted", style: { left: place(raw) } }),
   ),
   element(
     "span",
     { class: "value" },
     percent(share),
-    range ? element("small", {}, ` ${range.map((p) => Math.round(100 * p)).sort((a, b) => a - b).join(" to ")}`) : null,
+    range && element("small", {}, ` ${range.map((end) => Math.round(100 * end)).sort((a, b) => a - b).join(" to ")}`),
   ),
 ];
-const tint = (c, last) => ({ opacity: 0.15 + (0.85 * c) / last });
-const manyShares = (row, shown) => [
-  element(
-    "span",
-    { class: "track stacked" },
-    ...row.map((p, c) =>
-      element("span", { title: `${data.levels[shown][c]}: ${percent(p)}`, style: { width: place(p) } },
-        element("span", { class: "share", style: tint(c, row.length - 1) }),
-        p > 0.12 ? element("small", {}, percent(p)) : null,
-      ),
-    ),
-  ),
-  element("span"),
-];
+
+/** Shares that add up to one, side by side. */
+function manyShares(row, levels) {
+  const part = (share, c) =>
+    element(
+      "span",
+      { title: `${levels[c]}: ${percent(share)}`, style: { width: place(share) } },
+      element("span", { class: "share", style: tint(c, row.length - 1) }),
+      share > 0.12 && element("small", {}, percent(share)),
+    );
+  return element("span", { class: "track stacked" }, row.map(part));
+}
 
 /** The rows with each level of both ends of an edge. */
 function countsOf(k) {
   const counts = known("counts", k),
     [rows, columns] = [data.levels[pairs.x[k]], data.levels[pairs.y[k]]];
   if (!counts || !rows || !columns) return [];
-  const head = columns.map((level) => element("th", { class: "number" }, element("bdi", {}, level)));
-  const body = counts.map((row, r) =>
-    element("tr", {}, element("th", {}, element("bdi", {}, rows[r])), ...row.map((n) => element("td", { class: "number" }, n.toLocaleString("en")))),
-  );
+  const cell = (tag, what) => element(tag, { class: "number" }, what),
+    head = columns.map((level) => cell("th", element("bdi", {}, level))),
+    row = (numbers, r) => [
+      element("th", {}, element("bdi", {}, rows[r])),
+      numbers.map((n) => cell("td", n.toLocaleString("en"))),
+    ];
   return [
-    element("p", {}, "Rows with each level of ", named(pairs.x[k]), " (down) and ", named(pairs.y[k]), " (across):"),
-    element("div", { class: "scroll" },
-      element("table", { class: "counts" },
-        element("thead", {}, element("tr", {}, element("td"), ...head)),
-        element("tbody", {}, ...body))),
+    paragraph("Rows with each level of ", named(pairs.x[k]), " (down) and ", named(pairs.y[k]), " (across):"),
+    element(
+      "div",
+      { class: "scroll" },
+      element(
+        "table",
+        { class: "counts" },
+        element("thead", {}, element("tr", {}, element("td"), head)),
+        element("tbody", {}, counts.map((numbers, r) => element("tr", {}, row(numbers, r)))),
+      ),
+    ),
   ];
 }
 
 /** The score over the steps of the search. */
 function drawScores() {
-  if (!data.steps.length) return at("scores").replaceChildren(small("The search took no steps that could be shown."));
+  const n = data.steps.length;
+  if (!n) return at("scores").replaceChildren(small("The search took no steps that could be shown."));
   const scores = [data.steps[0][4] - data.steps[0][3], ...data.steps.map((step) => step[4])],
     low = scores.reduce((a, b) => Math.min(a, b)),
     high = scores.reduce((a, b) => Math.max(a, b)),
-    points = scores.map((score, n) => `${((600 * n) / data.steps.length).toFixed(1)} ${(118 - (116 * (score - low)) / (high - low || 1)).toFixed(1)}`);
+    up = (score) => 118 - (116 * (score - low)) / (high - low || 1),
+    points = scores.map((score, m) => `${((600 * m) / n).toFixed(1)} ${up(score).toFixed(1)}`).join(" ");
+  const frame = { class: "scores", viewBox: "0 0 600 120", preserveAspectRatio: "none", "aria-hidden": "true" },
+    [first, last] = [scores[0], scores.at(-1)].map((score) => score.toFixed(1));
   at("scores").replaceChildren(
-    element("p", {}, `The score went from ${scores[0].toFixed(1)} to ${scores.at(-1).toFixed(1)} in ${counted(data.steps.length, "step")}; each adds or removes one edge.`),
-    svg("svg", { class: "scores", viewBox: "0 0 600 120", preserveAspectRatio: "none", "aria-hidden": "true" },
-      svg("polyline", { points: points.join(" ") })),
+    paragraph(`The score went from ${first} to ${last} in ${counted(n, "step")}; each adds or removes one edge.`),
+    svg("svg", frame, svg("polyline", { points })),
   );
 }

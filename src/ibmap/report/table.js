@@ -1,17 +1,21 @@
 // The table of pairs: sorted by a click on a head, searched by words, drawn a few hundred rows at a time.
 
 const ROWS = 200;
+const strengthCell = (k) =>
+  strength(k) === null ? "–" : [strengthBar(k), `${signMark(k)}${strength(k).toFixed(2)}`];
 const columns = [
   { head: "variable", value: (k) => data.names[pairs.x[k]], text: (k) => named(pairs.x[k]), words: true },
   { head: "and", value: (k) => data.names[pairs.y[k]], text: (k) => named(pairs.y[k]), words: true },
   ...(hasEffects
     ? [
-        { head: "strength", value: strength, text: (k) => (strength(k) === null ? "–" : [strengthBar(k), `${signMark(k)}${strength(k).toFixed(2)}`]) },
+        { head: "strength", value: strength, text: strengthCell },
         { head: "effect", value: strength, text: (k) => known("effect", k) || "–" },
       ]
     : []),
   ...(hasPosteriors ? [{ head: "posterior", value: logPosterior, text: (k) => probability(logPosterior(k)) }] : []),
-  ...(data.has_support ? [{ head: "support", value: (k) => known("support", k), text: (k) => percent(known("support", k)) }] : []),
+  ...(data.has_support
+    ? [{ head: "support", value: (k) => known("support", k), text: (k) => percent(known("support", k)) }]
+    : []),
   { head: "finding", value: finding, text: finding, words: true },
 ];
 
@@ -45,13 +49,13 @@ function listTable() {
 }
 
 function tableRow(k) {
+  const look = { variable: "name", and: "name", support: "number", posterior: "number" };
   const cells = columns.map(({ head, text }, n) =>
-    element("td", { class: { variable: "name", and: "name", support: "number", posterior: "number" }[head] ?? head },
-      n ? text(k) : link(text(k), () => {})), // a click on the first cell is that of the row
+    element("td", { class: look[head] ?? head }, n ? text(k) : link(text(k), () => {})), // its click is the row's
   );
-  return element("tr",
-    { class: `${isEdge(k) ? "edge" : isUndecided(k) ? "undecided" : "none"}${isPair(k) ? " picked" : ""}`, "data-pair": k, onclick: (event) => pick("pair", k, event.detail === 0) }, // 0: by keyboard
-    cells);
+  const kind = isEdge(k) ? "edge" : isUndecided(k) ? "undecided" : "none",
+    act = (event) => pick("pair", k, event.detail === 0); // 0: by keyboard
+  return element("tr", { class: `${kind}${isPair(k) ? " picked" : ""}`, "data-pair": k, onclick: act }, cells);
 }
 
 function sortBy(column) {

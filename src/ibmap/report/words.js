@@ -39,7 +39,7 @@ function fill(made, attributes, ...children) {
       for (const [key, text] of Object.entries(value)) made.style.setProperty(key, text);
     else if (value !== null) made.setAttribute(name, value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  made.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
   return made;
 }
 const element = (tag, attributes = {}, ...children) =>
@@ -50,7 +50,10 @@ const svg = (tag, attributes = {}, ...children) =>
 const named = (i) => element("bdi", {}, data.names[i]);
 const link = (what, act) => element("button", { type: "button", class: "link", onclick: act }, what);
 const toVariable = (i) => link(named(i), () => pick("variable", i, true));
-const small = (text) => element("p", { class: "faint" }, text);
+const toPair = (k, ...what) => link(what, () => pick("pair", k, true));
+const paragraph = (...what) => element("p", {}, ...what);
+const small = (...what) => element("p", { class: "faint" }, ...what);
+const inARow = (parts) => parts.flatMap((part, n) => (n ? [", ", part] : [part]));
 
 /** The log posterior of an edge: the mean of what its two ends say; null for learners that only decide. */
 const logPosterior = (k) => (pairs.xy[k] === null ? null : (pairs.xy[k] + pairs.yx[k]) / 2);
