@@ -16,7 +16,7 @@ from ibmap.errors import DataError, RequestError
 from ibmap.learners import evidence_map
 from ibmap.report import content, report_text, write_report
 from ibmap.report.content import header, headline, page_content
-from ibmap.results.result_file import result_of_learned
+from ibmap.results.result_file import read_result, result_of_learned, result_text
 from tests.report.conftest import NASTY, result_for, started_from
 
 
@@ -162,3 +162,22 @@ def test_warnings_stand_under_the_finding_and_options_are_rounded(chain):
     assert ("score", "s (expected 6.27)") in header(
         replace(chain, content={**chain.content, "provenance": provenance})
     )
+
+
+def test_a_result_that_was_read_has_the_same_page(tmp_path):
+    rng = np.random.default_rng(0)
+    party = rng.integers(4, size=500)
+    data = load(
+        {"party": party, "class": (party + (rng.random(500) < 0.3)) % 3, "sex": rng.integers(2, size=500)}
+    )
+    made = result_of_learned(evidence_map(data).with_effects(data), data)
+    (table,), (counts,) = page_content(made)["pairs"]["table"], page_content(made)["pairs"]["counts"]
+    assert np.shape(table) == np.shape(counts) == (4, 3)
+    assert table == np.round(made.learned.effects.tables[0], 3).tolist()
+    (tmp_path / "result.json").write_text(result_text(made))
+    read = read_result(tmp_path)
+    assert page_content(read)["pairs"]["table"] == [table]
+    assert len(report_text(read)) == len(report_text(made))
+    (tmp_path / "result.json").write_text(result_text(made).replace(str(table[0]), "[1.0]"))
+    with pytest.raises(DataError, match="is damaged"):
+        read_result(tmp_path)

@@ -12,7 +12,7 @@ from ibmap._text import counted, in_seconds
 from ibmap.exchange.groups import FOUND, as_groups, strengths
 from ibmap.exchange.network import Network, copies_as_one
 from ibmap.graph import Graph
-from ibmap.model.effects import EdgeEffects
+from ibmap.model.effects import EdgeEffects, Effects
 from ibmap.model.mixed_effects import MixedEffects
 from ibmap.results.bootstrap import Support, replicates
 from ibmap.results.edges import UNDECIDED, finding
@@ -181,7 +181,7 @@ def _pairs(result: Result, frequencies: Mapping[tuple[str, str], float]) -> dict
 
 def _effects(result: Result, edges: list[int]) -> dict[str, list[Any]]:
     """Return the effects of edges as numbers, in short and in words; nothing if they are not known."""
-    found, graph = result.learned.effects, result.learned.graph
+    found = result.learned.effects
     if found is None:
         return {}
     numbers = [found.numbers(e) for e in edges]
@@ -189,24 +189,24 @@ def _effects(result: Result, edges: list[int]) -> dict[str, list[Any]]:
     columns |= {
         name: [_finite(float(getattr(found, name)[e])) for e in edges] for name in ("strength", "sign")
     }
-    tables, depends = result.content.get("effect_tables"), getattr(found, "dependences", {})
+    tables, depends = result.content.get("effect_tables", []), getattr(found, "dependences", {})
+    if isinstance(found, EdgeEffects):  # as a file has them
+        found = replace(found, tables=tuple(np.array(table or []) for table in tables))
     return {
         **columns,
         "table": [tables[e] for e in edges] if tables else [],
         "depends": [depends[e].to_dict() if e in depends else None for e in edges],
         "effect": [found.in_short(e) for e in edges],
-        "effect_in_words": [_sentence(result, graph, e) for e in edges],
+        "effect_in_words": [_sentence(result, found, e) for e in edges],
     }
 
 
-def _sentence(result: Result, graph: Graph, e: int) -> str:
-    """Return the sentence about an edge; levels are told where the result knows them."""
+def _sentence(result: Result, found: Effects, e: int) -> str:
+    """Return the sentence about an edge; it names levels where the result knows them."""
+    graph, levels = result.learned.graph, result.content["levels"]
     x, y = (graph.names[i] for i in graph.pairs[e].tolist())
-    found, levels = result.learned.effects, result.content["levels"]
-    if found is None:
-        return ""
     known = x in levels and y in levels
-    if isinstance(found, EdgeEffects) and not known:
+    if isinstance(found, EdgeEffects) and found.tables and not (known and found.tables[e].size):
         found = replace(found, tables=())
     mixed = isinstance(found, MixedEffects)
     labels = (tuple(levels.get(x, ())), tuple(levels.get(y, ()))) if known or mixed else ((), ())

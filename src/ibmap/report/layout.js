@@ -91,6 +91,7 @@ function separate(boxes) {
   }
 }
 
+const MOST_BENT = 120; // names beyond which all lines are straight
 const BENDS = [0, 0.1, -0.1, 0.2, -0.2, 0.35, -0.35];
 const middle = (a, b, bend) => [(a.x + b.x) / 2 + bend * (b.y - a.y), (a.y + b.y) / 2 - bend * (b.x - a.x)];
 
@@ -112,14 +113,12 @@ function route(one, two) {
         spots.some(([sx, sy]) => Math.abs(sx - x) < w / 2 + 2 && Math.abs(sy - y) < h / 2 + 2),
       ).length;
     };
-    let best = 0,
-      fewest = crossed(0);
-    if (plan.boxes.size <= 120)
-      for (const bend of BENDS) {
-        if (!fewest) break;
-        const n = crossed(bend);
-        if (n < fewest) [best, fewest] = [bend, n];
-      }
+    let [best, fewest] = [0, plan.boxes.size <= MOST_BENT ? Infinity : 0];
+    for (const bend of BENDS) {
+      if (!fewest) break;
+      const n = crossed(bend);
+      if (n < fewest) [best, fewest] = [bend, n];
+    }
     plan.routes.set(key, `M${a.x} ${a.y}Q${middle(a, b, best).join(" ")} ${b.x} ${b.y}`);
   }
   return plan.routes.get(key);

@@ -238,10 +238,9 @@ def _check_fields(found: dict[str, Any], network: Network) -> None:
         raise DataError("there must be counts for every edge")
     if not all(table is None or _is_table(table) for table in counts):
         raise DataError("counts must be tables of whole numbers")
-    if not all(
-        table is None or _fits(table, of)
-        for table, of in zip(found.get("effect_tables", []), counts, strict=False)
-    ):
+    tables = found.get("effect_tables", [])
+    fitting = [table is None or _fits(table, of) for table, of in zip(tables, counts, strict=bool(tables))]
+    if not all(fitting):
         raise DataError("effect_tables must be tables of numbers, like the counts")
     if not all(isinstance(level, str) for levels in found["levels"].values() for level in list(levels)):
         raise DataError("levels must be lists of words")
