@@ -38,7 +38,7 @@ function draw() {
       !centre.length || (centre.length === 1 ? ends(k).includes(centre[0]) : isPair(k)),
     near = new Set([...centre, ...(centre.length === 1 ? drawn.filter(isNear).flatMap(ends) : [])]);
   at("network").replaceChildren(
-    svg("g", {}, state.groups ? hulls() : []),
+    svg("g", {}, state.groups && state.around === null ? hulls() : []),
     svg("g", {}, drawn.map((k) => drawLine(k, isNear(k)))),
     svg("g", {}, [...plan.boxes.values()].map((box) => drawName(box, !near.size || near.has(box.node), centre))),
   );

@@ -125,6 +125,7 @@ function aboutPair(k) {
       ? paragraph("Neither end could test it: too few rows are left among so many neighbours.")
       : null,
     picture(k),
+    isEdge(k) ? null : small("Effects and counts are kept for associations only; ibmap explain shows those of this pair."),
     (known("rivals", k) ?? []).map(([stays, comes, p]) =>
       paragraph(
         ...["If it were not there, ", named(stays), " might be associated with ", named(comes)],
