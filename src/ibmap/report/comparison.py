@@ -17,7 +17,8 @@ body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 15px/1.5 syst
   background: var(--paper); color: var(--ink); }
 h1 { font-size: 1.3rem; } p, .legend { max-width: 46rem; } .legend, footer { color: var(--faint); }
 svg { border: 1px solid var(--line); border-radius: 10px; height: auto; width: 100%; }
-.key { display: inline-block; outline: 3px solid #fff; width: 1.6rem; border-top: 3px solid; vertical-align: middle; }
+.key { display: inline-block; width: 1.6rem; border-top: 3px solid; vertical-align: middle; }
+.key { outline: 3px solid #fff; }
 tr.different td { font-weight: 600; }
 @media print { body { margin: 0; max-width: none; } .scroll.long { max-height: none; overflow: visible; } }
 """
