@@ -131,3 +131,12 @@ def test_the_log_score_of_numbers_is_unitless_and_has_answers_for_odd_tables() -
         log_score(Graph("ab", [("a", "b")]), few)
     with pytest.raises(RequestError, match="all columns are constant"):
         log_score(Graph("ab"), load({"a": [1.0, 1.0, 1.0], "b": [2.0, 2.0, 2.0]}, continuous="all"))
+
+
+def test_a_table_with_numbers_needs_two_rows_in_each_of_five_parts():
+    table = {"sex": ["f", "m"] * 5, "height": [1.5, 1.8, 1.6, 1.7, 1.65, 1.9, 1.55, 1.72, 1.61, 1.83]}
+    graph = Graph(("sex", "height"))
+    assert log_score(graph, load(table, continuous=["height"])) < 0
+    fewer = {name: values[:9] for name, values in table.items()}
+    with pytest.raises(RequestError, match="9 rows are too few"):
+        log_score(graph, load(fewer, continuous=["height"]))

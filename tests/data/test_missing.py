@@ -167,3 +167,12 @@ def test_missing_is_the_last_level_of_columns_of_few_and_of_many(seed: int, way:
         known = sorted({value for value in values if value is not None})
         assert data.levels[j] == (*known, None) if None in values else tuple(known)
         assert [data.levels[j][code] for code in data.codes[j].tolist()] == values
+
+
+@pytest.mark.parametrize(("n", "more"), [(2, ""), (5, ""), (6, " and 1 more column")])
+def test_five_columns_with_missing_values_are_named(n: int, more: str) -> None:
+    table = {f"c{k}": [0, 1, None] for k in range(n)}
+    named = ", ".join(f"'c{k}' (1)" for k in range(min(n, 5)))
+    with pytest.raises(DataError) as error:
+        load(table)
+    assert f"in {named}{more}: pass missing=" in str(error.value)

@@ -272,3 +272,16 @@ def test_a_model_in_which_nothing_is_possible_has_no_probabilities() -> None:
     with pytest.raises(RequestError, match="probability zero"):
         network.query("a")
     assert network.log_pseudo_likelihood(table)[0] == -np.inf
+
+
+def test_means_of_scores_are_those_of_rows_and_of_values() -> None:
+    network = random_network(2, largest=5)
+    codes = network.sample(7, random_state=0).codes.copy()
+    codes[0, :3] = -1
+    scores = row_scores(network, Table(codes, network.names, network.levels))
+    rows = scores.columns["log_pseudo_likelihood"]
+    known = scores.conditionals[~np.isnan(scores.conditionals)]
+    means = scores.means
+    assert means["log_pseudo_likelihood"] == pytest.approx(sum(rows) / 7)
+    assert means["log_pseudo_likelihood_per_value"] == pytest.approx(known.mean())
+    assert means["log_likelihood"] == pytest.approx(np.mean(scores.columns["log_likelihood"]))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ibmap._text import in_short, listing, one_of
+from ibmap._text import counted, in_short, listing, one_of
 from ibmap.data.columns import Column, Numeric, infinite
 from ibmap.errors import DataError
 
@@ -57,10 +57,10 @@ def check_counts(
     if policy != "category" and empty:
         raise DataError(f"no value at all in {listing(empty)}: drop the column{'s' * (len(empty) > 1)}")
     if policy == "error" and absent:
-        counted = [f"{name!r} ({count})" for name, count in absent.items()]
-        more = f" and {len(counted) - 5} more columns" if len(counted) > 5 else ""
+        columns = [f"{name!r} ({count})" for name, count in absent.items()]
+        more = f" and {counted(len(columns) - 5, 'more column')}" if len(columns) > 5 else ""
         raise DataError(
-            f"missing values (NaN, null or empty cells) in {', '.join(counted[:5])}{more}: "
+            f"missing values (NaN, null or empty cells) in {', '.join(columns[:5])}{more}: "
             f"pass missing={one_of(policies[1:])}{', which leaves out these rows' * (len(policies) == 2)}"
         )
 
