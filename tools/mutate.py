@@ -37,13 +37,16 @@ TESTS = (
     "tests/learners",
     "tests/exchange",
     "tests/cli/test_columns.py",
+    "tests/cli/test_compare.py",
     "tests/cli/test_doubts.py",
     "tests/cli/test_explain.py",
+    "tests/cli/test_identifiers.py",
     "tests/cli/test_learn.py",
     "tests/cli/test_model.py",
     "tests/cli/test_numbers.py",
     "tests/cli/test_ordinal.py",
     "tests/core/test_state.py",
+    "tests/engines/test_agreement.py",
     "tests/test_log_score.py",
 )
 #: what tests import of others, but for plugins of pytest; a process that has them is split for every mutant
