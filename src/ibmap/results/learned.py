@@ -130,23 +130,20 @@ class Learned:
         if self.score is None:
             return ""
         if self.provenance.options.get("posterior") == "averaged":
-            return "A posterior is the share of networks, sampled by their evidence, that have the edge."
-        if self.arcs is not None:
-            if self.rivals is None:
-                return (
-                    "A posterior compares the network with the best one that lacks the arcs behind the edge."
-                )
+            return "Posterior: the share of networks, sampled by their evidence, that have the edge."
+        if self.arcs is not None and self.rivals is None:
             return (
-                "A posterior compares the network with the best one that was found without the edge; the log "
-                "odds of edges are halved, as scores of single networks are too sure."
+                "Posterior: how probable it is that these two are directly associated, by what the score loses "
+                "without the arcs behind the edge."
             )
         if self.rivals is not None:
             return (
-                "A posterior counts the networks in which another variable stands in for an end of the edge."
+                "Posterior: how probable it is that these two are directly associated; lower where another "
+                "variable would explain the data as well (shown after 'or')."
             )
         return (
-            "A posterior is the geometric mean of what the two ends of the edge say. It is no probability: "
-            "0.707 is one end that is sure, and one that cannot tell."
+            "Posterior: the geometric mean of two, one from each end of the edge. It is not a probability: "
+            "0.707 means that one end is sure and the other cannot tell."
         )
 
     @property
