@@ -16,7 +16,12 @@ endif
 
 .PHONY: core debug sanitize wheel demo test test-slow doctest test-oldest mutants lint docs bench quality clean
 
-demo: $(VENV)/.core core
+demo:
+	@echo "1 of 3: installing (the first time about a minute)"
+	@$(MAKE) --no-print-directory $(VENV)/.core
+	@echo "2 of 3: compiling (the first time about half a minute)"
+	@$(MAKE) --no-print-directory core
+	@echo "3 of 3: learning (a few seconds)"
 	@$(BIN)/ibmap demo --out demo
 
 test: $(VENV)/.dev core
@@ -105,30 +110,31 @@ $(BIN)/python:
 $(OLDEST)/.test: pyproject.toml constraints-oldest.txt
 	@echo "Installing ibmap and the oldest versions that it supports into $(OLDEST) (once) ..."
 	@$(PYTHON) -m venv $(OLDEST)
-	@PIP_CONSTRAINT=constraints-oldest.txt $(OLDEST)/bin/$(INSTALL) ".[test]"
+	@PIP_CONSTRAINT=constraints-oldest.txt $(DOTS) $(OLDEST)/bin/$(INSTALL) ".[test]"
 	@touch $@
 
 # A stamp per set of extras; a change of what is required installs again.
 # The package is installed in place, without its core: `core` builds that into src/ibmap.
+DOTS = $(PYTHON) tools/with_dots.py
 INSTALL = python -m pip install -qq -C editable.mode=inplace -C wheel.cmake=false -C wheel.py-api=py3 --editable
 NEEDS = pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.core: $(NEEDS)
 	@echo "Installing ibmap into $(VENV) (once) ..."
-	@$(BIN)/$(INSTALL) ".[core,report]"
+	@$(DOTS) $(BIN)/$(INSTALL) ".[core,report]"
 	@touch $@
 
 $(VENV)/.dev: $(NEEDS)
 	@echo "Installing ibmap and what its tests need into $(VENV) (once) ..."
-	@$(BIN)/$(INSTALL) ".[dev]"
+	@$(DOTS) $(BIN)/$(INSTALL) ".[dev]"
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.docs: $(NEEDS)
 	@echo "Installing ibmap and what its documentation needs into $(VENV) (once) ..."
-	@$(BIN)/$(INSTALL) ".[docs]"
+	@$(DOTS) $(BIN)/$(INSTALL) ".[docs]"
 	@touch $@
 
 $(VENV)/.bench: $(NEEDS)
 	@echo "Installing ibmap and what its benchmarks need into $(VENV) (once) ..."
-	@$(BIN)/$(INSTALL) ".[bench]"
+	@$(DOTS) $(BIN)/$(INSTALL) ".[bench]"
 	@touch $@ $(VENV)/.core

@@ -140,9 +140,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clone = copy_to(tmp_path_factory.mktemp("a clone"))  # a space in its path
     made = make_core(clone)
     assert made.returncode == 0, made.stderr
-    assert made.stdout.splitlines() == [
-        "Compiling the native core for this processor (once, about half a minute) ..."
-    ]
+    (line,) = made.stdout.splitlines()  # a dot for each file
+    assert line.startswith("Compiling the native core for this processor (once, about half a minute) ...")
     return clone
 
 

@@ -188,11 +188,13 @@ def compile_changes(build: str, folder: Path) -> None:
         text=True,
     )
     for line in ninja.stdout or ():
-        if line.startswith("step: Building") and message:
-            print(message, flush=True)
+        if line.startswith("step: Building"):
+            print(message or ".", end="", flush=True)
             message = ""
         if not line.startswith(("step: ", "-- ", "ninja: ")):
             print(line, end="", flush=True)
+    if not message:
+        print(flush=True)
     if ninja.wait():
         raise BuildError("the native core does not compile; the messages of the compiler are above")
 

@@ -66,7 +66,8 @@ class MixedEffects:
         if "partial_correlation" in found:
             return f"r {_with_error(found, 'partial_correlation', '+')}"
         if "mean_difference" in found:
-            return f"differs by {_with_error(found, 'mean_difference')} SD"
+            ordered = "" if "highest" in found else "+"
+            return f"differs by {_with_error(found, 'mean_difference', ordered)} SD"
         if "direction" in found:
             return f"r {found['direction'] * found['strength']:+.2f} ± {found['strength_se']:.1g}"
         return f"strength {_with_error(found, 'strength')}" if found else ""
