@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests import tutorial
-from tests.tutorial import DATA, DOCUMENT, PICTURES, Ran, pictures, put_data, rewritten, run
+from tests.tutorial import DATA, DOCUMENT, PICTURES, README, Ran, pictures, put_data, put_people, rewritten, run
 
 DOCUMENT_TEXT = DOCUMENT.read_text()
 EVERY = 16  # of the rows: about 2,000 people
@@ -54,6 +54,19 @@ def test_tutorial_shows_what_comes_out(tmp_path):
     put_data(tmp_path)
     for ran in run(DOCUMENT_TEXT, tmp_path):
         assert ran.as_shown, f"{ran.what}\n{ran.said}\nrun python -m tests.tutorial --write"
+
+
+@pytest.mark.slow
+def test_readme_shows_what_comes_out(tmp_path):
+    put_people(tmp_path)
+    ran = list(run(README.read_text(), tmp_path))
+    assert len(ran) >= 3
+    for one in ran:
+        assert one.as_shown, f"{one.what}\n{one.said}\nrun python -m tests.tutorial README --write"
+
+
+def test_readme_is_short():
+    assert len(README.read_text().split()) <= 900
 
 
 @needs_data

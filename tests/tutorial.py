@@ -1,7 +1,7 @@
-"""The tutorial is a program: its console and Python blocks run in order, in one folder with Adult in it.
+"""The tutorial and the README are programs: their console and Python blocks run in order, in one folder with data.
 
-``python -m tests.tutorial --write`` runs them on the whole table and puts what came out into the document and
-its pictures. A ``text`` block is the output of the Python block before it.
+``python -m tests.tutorial [README] --write`` runs them and puts what came out into the document and its pictures.
+A ``text`` block is the output of the Python block before it.
 """
 
 import argparse
@@ -20,8 +20,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ibmap.cli.demo import ROWS
+from ibmap.synthetic import simulate_people
+
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "tutorial.md"
+README = ROOT / "README.md"
 PICTURES = ROOT / "docs" / "tutorial"
 DATA = Path(os.environ.get("IBMAP_DATA", ROOT.parent / "shared" / "data")) / "large" / "adult" / "adult.data"
 
@@ -69,6 +73,12 @@ def put_data(folder: Path, every: int = 1) -> None:
             fields[i] = "?" if fields[i] == "0" else fields[i]
         lines.append(", ".join(fields))
     (folder / "adult.data").write_text("\n".join(lines) + "\n")
+
+
+def put_people(folder: Path) -> None:
+    """Put the table of ``ibmap demo`` into the folder, where the demo does."""
+    (folder / "demo").mkdir()
+    simulate_people(ROWS, random_state=0).frame.write_csv(folder / "demo" / "people.csv")
 
 
 def run(document: str, folder: Path) -> Iterator[Ran]:
@@ -161,28 +171,29 @@ def save_picture(source: Path, target: Path) -> None:
 
 
 def main() -> None:
-    """Run the tutorial on the whole table; with --write, bring the document up to date."""
+    """Run a document on its whole table; with --write, bring it up to date."""
     parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("document", nargs="?", choices=["tutorial", "README"], default="tutorial")
     parser.add_argument("--write", action="store_true", help="put what came out into the document")
-    write = parser.parse_args().write
-    document = DOCUMENT.read_text()
+    asked = parser.parse_args()
+    file, put = (README, put_people) if asked.document == "README" else (DOCUMENT, put_data)
+    document = file.read_text()
     warnings.simplefilter("error")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        put_data(folder)
+        put(folder)
         results = list(run(document, folder))
         failed = [r for r in results if r.code != r.code_shown]
-        if write and not failed:
-            temporary = DOCUMENT.with_suffix(".tmp")
+        if asked.write and not failed:
+            temporary = file.with_suffix(".tmp")
             temporary.write_text(rewritten(document, results))
-            temporary.replace(DOCUMENT)
-            PICTURES.mkdir(exist_ok=True)
+            temporary.replace(file)
             for picture in pictures(document):
                 save_picture(folder / picture, PICTURES / picture)
     for r in results:
         if not r.as_shown:
             sys.stdout.write(f"differs (exit code {r.code}): {r.what.splitlines()[0]}\n")
-    sys.exit(bool(failed) or (not write and not all(r.as_shown for r in results)))
+    sys.exit(bool(failed) or (not asked.write and not all(r.as_shown for r in results)))
 
 
 if __name__ == "__main__":

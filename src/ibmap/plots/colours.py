@@ -15,7 +15,7 @@ UNSIGNED = "#555555"
 GROUPS = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d8c820", "#0072b2", "#d55e00", "#999999")
 SIGNS = {ACCENT: "rise together", WRONG: "one falls", UNSIGNED: "no sign"}
 LISTED = 12  #: groups that a legend lists
-SIGNED = ("partial_correlation", "score_correlation", "log_odds_ratio")
+SIGNED = ("partial_correlation", "score_correlation", "log_odds_ratio", "direction")
 
 
 def edge_colour(numbers: Numbers) -> str:
