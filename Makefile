@@ -14,7 +14,7 @@ ifneq ($(origin CXX),default)  # make CXX=clang++, or the environment
 export CXX
 endif
 
-.PHONY: core debug sanitize wheel demo test test-slow doctest test-oldest mutants lint docs bench quality clean
+.PHONY: core debug sanitize wheel demo test test-slow doctest test-oldest mutants lint docs reference bench quality clean
 
 demo:
 	@echo "1 of 3: installing (the first time about a minute)"
@@ -90,6 +90,10 @@ docs: $(VENV)/.docs core
 	$(BIN)/python docs/site/pages.py build/docs/source
 	$(BIN)/python -m sphinx -q -n -W --keep-going -c docs/site build/docs/source build/docs/html
 	@echo "wrote build/docs/html/index.html"
+
+# docs/reference.md, from the program.
+reference: $(VENV)/.dev core
+	$(BIN)/python docs/site/reference.py
 
 bench: $(VENV)/.bench core
 	$(BIN)/python benchmarks/run.py

@@ -1,7 +1,7 @@
 """The people of ``ibmap demo``: errors of learners on tables of the demo's story, whose network is known.
 
-``evidence-map`` takes the columns as they are; the others take numbers cut into three quantiles. ``dag-hc`` with
-BIC searches as the ``hc`` of bnlearn does.
+``evidence-map`` takes the columns as they are; the others take numbers cut into three quantiles. ``dag-hc``
+with BIC searches as the ``hc`` of bnlearn does.
 """
 
 import warnings

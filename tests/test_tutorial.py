@@ -5,7 +5,18 @@ import re
 import pytest
 
 from tests import tutorial
-from tests.tutorial import DATA, DOCUMENT, PICTURES, README, Ran, pictures, put_data, put_people, rewritten, run
+from tests.tutorial import (
+    DATA,
+    DOCUMENT,
+    PICTURES,
+    README,
+    Ran,
+    pictures,
+    put_data,
+    put_people,
+    rewritten,
+    run,
+)
 
 DOCUMENT_TEXT = DOCUMENT.read_text()
 EVERY = 16  # of the rows: about 2,000 people

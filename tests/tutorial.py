@@ -1,7 +1,7 @@
-"""The tutorial and the README are programs: their console and Python blocks run in order, in one folder with data.
+"""The tutorial and the README are programs: their console and Python blocks run in order, in one folder.
 
-``python -m tests.tutorial [README] --write`` runs them and puts what came out into the document and its pictures.
-A ``text`` block is the output of the Python block before it.
+``python -m tests.tutorial [README] --write`` runs one of them and puts what came out into the document and
+its pictures. A ``text`` block is the output of the Python block before it.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Run a command and print a dot every two seconds, so that a silent one is seen to work: ``with_dots.py COMMAND``."""
+"""``with_dots.py COMMAND``: run a command, and print a dot every two seconds while it says nothing."""
 
 import subprocess
 import sys

@@ -42,6 +42,8 @@ PAGES = [
     "docs/choosing",
     "docs/models",
     "docs/learners",
+    "docs/reference",
+    "docs/for-r-users",
     "docs/scaling",
     "docs/glossary",
     "docs/design",

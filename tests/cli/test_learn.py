@@ -64,7 +64,7 @@ def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
     assert ran.out.startswith("1 edge among 3 variables, learned from 300 rows in ")
     assert re.search(r"not \w+, but close", ran.out)
     assert "ibmap-hc(patience=1), test bayesian(prior_counts=0.5); " in ran.out
-    assert "A posterior is the geometric mean of what the two ends of the edge say." in ran.out
+    assert "Posterior: the geometric mean of two, one from each end of the edge." in ran.out
     learned = ibmap_hc(load(survey), BayesianTest(prior_counts=0.5), patience=1)
     (_, _, one, other), *_ = learned.edge_table.first(1, 0)
     (line,) = [line for line in ran.out.splitlines() if line.startswith("smoke")][:1]
@@ -73,7 +73,10 @@ def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
     assert re.search(r"strongest edges +posterior +first end +second end", ran.out)
     assert "first end" not in ibmap("learn", survey).out
     assert ran.err == ""
-    assert "A posterior counts the networks in which another variable" in ibmap("learn", survey).out
+    assert (
+        "Posterior: how probable it is that these two are directly associated; lower where"
+        in ibmap("learn", survey).out
+    )
 
 
 def test_top_limits_the_edges_shown(ibmap, survey):

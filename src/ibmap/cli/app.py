@@ -148,28 +148,28 @@ TASKS = {
 }
 #: each with its line in the help
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
-    "learn": (learn, "Learn a network from a CSV or Parquet file."),
-    "explain": (explain, "Tell why two variables are adjacent in a result, or why not."),
-    "report": (report, "Write a page to look at a result and to question it."),
-    "plot": (plot, "Draw a network, beside the truth if there is one; or the score."),
-    "bootstrap": (bootstrap, "Learn from resampled tables: how frequent is each edge?"),
-    "compare": (compare, "Compare the networks of two groups: which edges differ?"),
-    "fit": (fit, "Give a network parameters: from structure to model."),
-    "ask": (ask, "Ask a model how probable the values of a variable are, given others."),
+    "learn": (learn, "Learn a network from a table."),
+    "explain": (explain, "Explain why two variables are adjacent in a result, or why they are not."),
+    "report": (report, "Write a page that shows a result in a browser."),
+    "plot": (plot, "Draw a network."),
+    "bootstrap": (bootstrap, "Learn from resampled tables and show how often each edge is found."),
+    "compare": (compare, "Show which edges differ between two groups."),
+    "fit": (fit, "Fit a model with the structure of a network."),
+    "ask": (ask, "Ask a model for the probabilities of a variable, given others."),
     "sample": (sample, "Draw rows from a model."),
-    "impute": (impute, "Fill the missing values of a table by a model."),
-    "score": (score, "Tell how probable the rows of a table are in a model, and which are odd."),
-    "test": (answer, "Ask whether two variables are independent given others."),
-    "interactions": (interactions, "List triples of variables that say something only together."),
-    "evaluate": (evaluate, "Compare a learned graph with the truth, or with unseen data."),
-    "pack": (pack, "Pack a table to bits, in a file that opens at once however large it is."),
+    "impute": (impute, "Fill the missing values of a table with a model."),
+    "score": (score, "Show how probable the rows of a table are in a model, and which are odd."),
+    "test": (answer, "Test whether two variables are independent, given others."),
+    "interactions": (interactions, "List triples of variables that are informative only together."),
+    "evaluate": (evaluate, "Compare a network with the truth, or with new data."),
+    "pack": (pack, "Pack a large table into a file that opens at once."),
     "convert": (convert, "Write a network in another format."),
-    "demo": (demo, "See it work: a network of real data, and one whose truth is known."),
-    "optimize": (optimize, "Look for the best bit string with learned networks."),
-    "describe": (describe, "Tell what a preset sets, and why."),
-    "reproduce": (reproduce, "Run the paper's experiments, and check its claims."),
+    "demo": (demo, "See it work on made-up people whose network is known."),
+    "optimize": (optimize, "Search for the best bit string with learned networks."),
+    "describe": (describe, "Show what a preset sets, and why."),
+    "reproduce": (reproduce, "Run the experiments of the paper, and check its claims."),
 }
 for name, (verb, line) in VERBS.items():
     app.command(name, cls=Verb, help=line, context_settings=HELP)(expanded(verb))
 simulate.info.context_settings = HELP
-app.add_typer(simulate, name="simulate", help="Draw data from a world whose truth is known.")
+app.add_typer(simulate, name="simulate", help="Draw data from a network that is known.")

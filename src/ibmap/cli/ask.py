@@ -9,13 +9,15 @@ import typer
 from ibmap.cli import options, screen
 from ibmap.errors import RequestError
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What ibmap fit wrote, or its folder.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model that ibmap fit wrote, or its folder.")]
 
 
 def ask(
     model: Model,
-    x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
-    given: Annotated[list[str] | None, typer.Option(metavar="Y=VALUE", help="What is known; repeat.")] = None,
+    x: Annotated[str, typer.Argument(metavar="X", help="Variable.")],
+    given: Annotated[
+        list[str] | None, typer.Option(metavar="Y=VALUE", help="What is known; may be repeated.")
+    ] = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:

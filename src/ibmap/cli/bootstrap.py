@@ -27,23 +27,29 @@ NEAR_HALF = 5  #: edges with a frequency near one half that are named
 class ResamplingOptions:
     """How tables are resampled, and when an edge is frequent."""
 
-    replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables to draw.")] = 100
+    replicates: Annotated[int, typer.Option(metavar="N", min=1, help="Number of tables to draw.")] = 100
     subsample: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Share of the rows that a table has, none of them twice [0.8]."),
+        typer.Option(
+            metavar="SHARE", help="Share of the rows in each table, drawn without replacement [0.8]."
+        ),
     ] = None
     with_replacement: Annotated[
-        bool, typer.Option("--with-replacement", help="Draw as many rows as there are, some of them twice.")
+        bool, typer.Option("--with-replacement", help="Draw as many rows as the table has, with replacement.")
     ] = False
     seed: options.Seed = 0
     frequent: Annotated[
         float,
         typer.Option(
-            "--threshold", metavar="T", min=0, max=1, help="Frequency that edges of the average exceed."
+            "--threshold",
+            metavar="T",
+            min=0,
+            max=1,
+            help="Keep edges that are in more than this share of the replicates.",
         ),
     ] = 0.5
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Replicates at a time [1]; -1: as many as cores.")
+        int | None, typer.Option(metavar="N", help="Replicates at the same time; -1: one for each core [1].")
     ] = None
 
     def run(self, engine: "Engine", learning: options.Learning) -> "Bootstrapped":
@@ -66,7 +72,9 @@ def bootstrap(
     table: options.TableOptions,
     resampling: ResamplingOptions,
     output: options.OutputOptions,
-    top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 20,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Number of edges to show; 0: only the headline.")
+    ] = 20,
     about: Annotated[str | None, typer.Option(metavar="X", help="Show only edges of this variable.")] = None,
 ) -> None:
     """Learn from resampled tables, and show the share of them that has each edge."""

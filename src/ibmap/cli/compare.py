@@ -22,24 +22,29 @@ FILES = ("comparison.json", "differences.csv", "comparison.html", "comparison.sv
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="A", help="A table; or one with both groups, with --by.")],
-    second: Annotated[Path | None, typer.Argument(metavar="B", help="A table with the same columns.")] = None,
+    first: Annotated[
+        Path, typer.Argument(metavar="A", help="First table; with --by, one table with both groups.")
+    ],
+    second: Annotated[
+        Path | None, typer.Argument(metavar="B", help="Second table, with the same columns.")
+    ] = None,
     *,
     by: Annotated[
-        str | None, typer.Option(metavar="X", help="The column of A, of two values, that tells groups apart.")
+        str | None, typer.Option(metavar="X", help="Column of A with two values: the groups.")
     ] = None,
-    permutations: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How often the rows are distributed anew.")
-    ] = 500,
+    permutations: Annotated[int, typer.Option(metavar="N", min=1, help="Number of permutations.")] = 500,
     seed: options.Seed = 0,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Permutations at a time [1]; -1: as many as cores.")
+        int | None,
+        typer.Option(metavar="N", help="Permutations at the same time; -1: one for each core [1]."),
     ] = None,
     learner: options.LearnerOptions,
     test: options.TestOptions,
     table: options.ReadingOptions,
     output: options.OutputOptions,
-    top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only the summary.")] = 20,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Number of edges to show; 0: only the summary.")
+    ] = 20,
 ) -> None:
     """Compare the networks of two groups: which edges differ, by a permutation test."""
     if (second is None) == (by is None):

@@ -19,19 +19,22 @@ GroupsOption = Annotated[
     typer.Option(
         "--groups",
         metavar="FILE",
-        help='Groups of variables: a CSV with the columns variable and group, or "found": communities.',
+        help='Groups of variables: a CSV with the columns variable and group, or "found" for communities.',
     ),
 ]
 IN_SPREADSHEETS = ("adjacency", "edges")  #: formats that are opened there
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A network, or the folder of a result.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="Where it goes; - is stdout.")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Network file, or folder of a result.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; - is stdout.")],
     from_: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help="{formats} [by suffix].")
+        str | None,
+        typer.Option("--from", metavar="FORMAT", help="Format of IN: {formats} [from its suffix]."),
     ] = None,
-    to: Annotated[str | None, typer.Option(metavar="FORMAT", help="The same, of OUT.")] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="Format of OUT: {formats} [from its suffix].")
+    ] = None,
     groups: GroupsOption = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,

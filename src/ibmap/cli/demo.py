@@ -81,7 +81,9 @@ def show(console: Any, learned: "Learned", people: "People", found: "dict[str, L
     table.columns[0].justify = "left"
     for name, network in found.items():
         right, invented, missed = compare_edges(network.graph, truth)
-        wrong = [f"{word} {_edges(edges)}" for word, edges in (("misses", missed), ("has", invented)) if edges]
+        wrong = [
+            f"{word} {_edges(edges)}" for word, edges in (("misses", missed), ("has", invented)) if edges
+        ]
         numbers = (str(len(edges)) for edges in (right, missed, invented))
         table.add_row(RIVALS[name], *numbers, "; ".join(wrong) or "the truth")
     console.print(table)

@@ -8,7 +8,7 @@ from ibmap.cli import options, screen
 
 
 def describe(
-    name: Annotated[str, typer.Argument(metavar="PRESET", help="{presets}.")] = "paper",
+    name: Annotated[str, typer.Argument(metavar="PRESET", help="Preset: {presets}.")] = "paper",
     *,
     as_json: options.Json = False,
 ) -> None:

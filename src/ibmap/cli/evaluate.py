@@ -32,16 +32,22 @@ Edge = tuple[str, str]
 
 
 def evaluate(
-    graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="What was learned: a file, or a folder.")],
+    graph: Annotated[
+        Path, typer.Argument(metavar="GRAPH", help="Learned network: a file, or the folder of a result.")
+    ],
     *,
     truth: Annotated[Path | None, typer.Option(metavar="GRAPH", help="The true graph.")] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A table that was not learned from: how well it is predicted."),
+        typer.Option(
+            metavar="FILE", help="Table that was not learned from, to measure how well it is predicted."
+        ),
     ] = None,
     queries: Annotated[
         str,
-        typer.Option(metavar="KIND", help="Of the accuracy: {queries}, or a number for each size of Z."),
+        typer.Option(
+            metavar="KIND", help="Questions for the accuracy: {queries}, or a number for each size of Z."
+        ),
     ] = "formula",
     seed: options.Seed = 0,
     test: options.TestOptions,

@@ -34,11 +34,12 @@ HOW = (
 
 
 def explain(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of ibmap learn --out.")],
-    x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
-    y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="Folder that ibmap learn --out wrote.")],
+    x: Annotated[str, typer.Argument(metavar="X", help="Variable.")],
+    y: Annotated[str, typer.Argument(metavar="Y", help="Other variable.")],
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The table [where it was when it was learned from].")
+        Path | None,
+        typer.Option(metavar="FILE", help="Table that the result was learned from [where it was then]."),
     ] = None,
     engine: options.EngineName = None,
     as_json: options.Json = False,

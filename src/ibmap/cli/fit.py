@@ -21,22 +21,25 @@ if TYPE_CHECKING:
 
 def fit(
     result: Annotated[
-        Path, typer.Argument(metavar="RESULT", help="The folder of ibmap learn --out, or a network.")
+        Path, typer.Argument(metavar="RESULT", help="Folder that ibmap learn --out wrote, or a network file.")
     ],
     file: options.File,
     *,
-    method: Annotated[str, typer.Option(metavar="NAME", help="{fits}.")] = "auto",
+    method: Annotated[str, typer.Option(metavar="NAME", help="Method: {fits}.")] = "auto",
     effect_variance: Annotated[
-        float, typer.Option(metavar="V", help="Of pseudo-likelihood: prior variance of a log odds ratio.")
+        float, typer.Option(metavar="V", help="Prior variance of a log odds ratio (pseudo-likelihood).")
     ] = 4.0,
     pseudo_rows: Annotated[
-        float, typer.Option(metavar="R", help="Of likelihood: rows that are added, evenly spread.")
+        float,
+        typer.Option(
+            metavar="R", help="Rows to add, spread evenly over all configurations (maximum likelihood)."
+        ),
     ] = 1.0,
-    max_iter: Annotated[int, typer.Option(metavar="N", help="Iterations, at most.")] = 1000,
+    max_iter: Annotated[int, typer.Option(metavar="N", help="Most iterations.")] = 1000,
     table: options.TableOptions,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="MODEL", help="Where it goes: JSON, or UAI by suffix [RESULT/model.json]."),
+        typer.Option(metavar="MODEL", help="File to write: .json, or .uai [RESULT/model.json]."),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

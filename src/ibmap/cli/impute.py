@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from ibmap._types import Floats
     from ibmap.model import MarkovNetwork
 
-Unseen = Annotated[str, typer.Option(metavar="KIND", help="Levels that the model does not know: {unseen}.")]
+Unseen = Annotated[
+    str, typer.Option(metavar="KIND", help="What to do with levels that the model does not know: {unseen}.")
+]
 
 
 def impute(
@@ -27,7 +29,11 @@ def impute(
     unseen: Unseen = "missing",
     draws: Annotated[
         int | None,
-        typer.Option(metavar="M", min=1, help="Write M tables of draws: FILE-1 to FILE-M [likeliest]."),
+        typer.Option(
+            metavar="M",
+            min=1,
+            help="Write M tables of draws, FILE-1 to FILE-M [one table of the likeliest values].",
+        ),
     ] = None,
     seed: options.Seed = 0,
     out: Out = None,

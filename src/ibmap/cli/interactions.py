@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 def interactions(
     file: options.File,
     *,
-    least_posterior: Annotated[
-        float, typer.Option(metavar="P", help="The smallest posterior that is listed.")
-    ] = 0.5,
+    least_posterior: Annotated[float, typer.Option(metavar="P", help="Least posterior to list.")] = 0.5,
     most: Annotated[
-        int, typer.Option(metavar="N", help="Triples that are listed, those of most evidence.")
+        int, typer.Option(metavar="N", help="Most triples to list; those with the most evidence come first.")
     ] = 1000,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1: one for each core [1].")] = None,
     table: options.TableOptions,
-    top: Annotated[int, typer.Option(metavar="N", min=0, help="Triples to show; 0: only the summary.")] = 20,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Number of triples to show; 0: only the summary.")
+    ] = 20,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where all of them go: .csv or .parquet.")
+        Path | None, typer.Option(metavar="FILE", help="File for all of them: .csv or .parquet.")
     ] = None,
     force: options.Force = False,
     safe_csv: options.SafeCsv = False,

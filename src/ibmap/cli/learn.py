@@ -30,12 +30,15 @@ def learn(
     table: options.TableOptions,
     *,
     preset: PresetName = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 is all cores [1].")] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; -1: one for each core [1].")] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the search there; go on if it is there.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Save the search in this file, and go on from it if it exists."),
     ] = None,
     output: options.OutputOptions,
-    top: Annotated[int, typer.Option(metavar="N", min=0, help="Edges to show; 0: only how many.")] = 10,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Number of edges to show; 0: only the headline.")
+    ] = 10,
 ) -> None:
     """Learn a network from a file, show it and write it."""
     chosen, test, table = for_learning(preset, learner, test, table)

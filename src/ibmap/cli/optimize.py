@@ -23,9 +23,15 @@ if TYPE_CHECKING:
 class LearnerOptions(options.SearchOptions):
     """The learner of every generation: with the choices that only an optimiser has."""
 
-    learner: Annotated[str, typer.Option(metavar="NAME", help="{learners}, or none (no edges).")] = "ibmap-hc"
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="Learning algorithm: {learners}, or none (no edges).")
+    ] = "ibmap-hc"
     symmetry: Annotated[
-        str | None, typer.Option(metavar="KIND", help="{symmetries}, or own (choices need not agree).")
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Whether one end must choose an edge, or both: {symmetries}; own: they need not agree.",
+        ),
     ] = None
 
     def learner_or_name(self) -> object:
@@ -48,23 +54,29 @@ class LearnerOptions(options.SearchOptions):
 
 
 def optimize(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="{problems}.")],
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="Problem: {problems}.")],
     bits: Annotated[int, typer.Option(metavar="N", help="Number of bits.")],
-    population: Annotated[int, typer.Option(metavar="D", help="Individuals.")] = 400,
+    population: Annotated[int, typer.Option(metavar="D", help="Size of the population.")] = 400,
     *,
     learner: LearnerOptions,
-    sampling: Annotated[str, typer.Option(metavar="KIND", help="{sampling}.")] = "boltzmann-joint",
-    generations: Annotated[int, typer.Option(metavar="G", min=0, help="At most so many.")] = 1000,
+    sampling: Annotated[
+        str, typer.Option(metavar="KIND", help="How to draw from the network: {sampling}.")
+    ] = "boltzmann-joint",
+    generations: Annotated[int, typer.Option(metavar="G", min=0, help="Most generations.")] = 1000,
     evaluations: Annotated[
-        int | None, typer.Option(metavar="E", min=0, help="At most so many [any number].")
+        int | None, typer.Option(metavar="E", min=0, help="Most evaluations [no limit].")
     ] = None,
     changes: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="Option of the problem: gamma, k, degree ...; repeat."
+            "--set",
+            metavar="NAME=VALUE",
+            help="Option of the problem: gamma, k, degree ...; may be repeated.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="SEED", min=0, help="Of the run and of the problem.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="SEED", min=0, help="Random seed of the run and of the problem.")
+    ] = 0,
     as_json: options.Json = False,
 ) -> None:
     """Look for the best bit string, and show how far the run came."""

@@ -35,13 +35,15 @@ File = Annotated[
         "Excel (FILE.xlsx#SHEET), or a packed table; a folder of Parquet or Arrow files; - is stdin.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 SafeCsv = Annotated[
     bool,
-    typer.Option("--safe-csv", help="In CSV, put ' before names that a spreadsheet takes for formulas."),
+    typer.Option("--safe-csv", help="In CSV, put ' before names that a spreadsheet would run as formulas."),
 ]
-Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="The same seed gives the same result.")]
+Seed = Annotated[
+    int, typer.Option(metavar="SEED", min=0, help="Random seed; the same seed gives the same result.")
+]
 
 
 @dataclass(frozen=True)
@@ -49,34 +51,39 @@ class TestOptions:
     """A test and the arguments of its constructor; None is the test's own default."""
 
     test: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who decides on independence: {tests} [bayesian].")
+        str | None, typer.Option(metavar="NAME", help="Independence test: {tests} [bayesian].")
     ] = None
     prior: Annotated[
         str | None,
-        typer.Option(metavar="P", help="Prior probability of independence, or a CSV with x, y, prior [0.5]."),
+        typer.Option(
+            metavar="P",
+            help="Prior probability of independence, or a CSV with the columns x, y, prior [0.5].",
+        ),
     ] = None
     prior_counts: Annotated[
         str | None,
         typer.Option(
-            metavar="KIND", help="What is added to cells before counting: {prior_counts}, or a number [ones]."
+            metavar="KIND", help="Prior counts added to each cell: {prior_counts}, or a number [ones]."
         ),
     ] = None
     combine: Annotated[
         str | None,
         typer.Option(
             metavar="KIND",
-            help="Compare hypotheses slice by slice, or over all at once: {combinations} [slices].",
+            help="Compare hypotheses within each slice, or over all slices at once: {combinations} [slices].",
         ),
     ] = None
     slices: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Which slices have a prior: {slices} [observed].")
+        str | None, typer.Option(metavar="KIND", help="Slices that have a prior: {slices} [observed].")
     ] = None
     ties: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="If posterior and prior are equal: {ties} [independent]."),
+        typer.Option(
+            metavar="KIND", help="Decision if the posterior equals the prior: {ties} [independent]."
+        ),
     ] = None
     alpha: Annotated[
-        float | None, typer.Option(metavar="A", help="Level of a test with p-values [0.05].")
+        float | None, typer.Option(metavar="A", help="Significance level of tests with p-values [0.05].")
     ] = None
     dof: Annotated[
         str | None, typer.Option(metavar="KIND", help="Degrees of freedom: {degrees_of_freedom} [adjusted].")
@@ -86,7 +93,7 @@ class TestOptions:
         typer.Option(
             "--min-information",
             metavar="I",
-            help="Mutual information, in nats, of dependent variables [0.01].",
+            help="Least mutual information of dependent variables, in nats [0.01].",
         ),
     ] = None
 
@@ -130,46 +137,49 @@ def _number_or_word(text: str) -> float | str:
 class SearchOptions:
     """A learner and its plain arguments; None is the learner's own default."""
 
-    learner: Annotated[str, typer.Option(metavar="NAME", help="The algorithm: {learners}.")] = "evidence-map"
+    learner: Annotated[str, typer.Option(metavar="NAME", help="Learning algorithm: {learners}.")] = (
+        "evidence-map"
+    )
     score: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What the search raises: {scores} [adaptive]; of a directed graph: {directed_scores} [bic].",
+            help="Score to maximise: {scores} [adaptive]; of a directed graph: {directed_scores} [bic].",
         ),
     ] = None
-    search: Annotated[
-        str | None, typer.Option(metavar="NAME", help="How it is raised: {searches} [swaps].")
-    ] = None
+    search: Annotated[str | None, typer.Option(metavar="NAME", help="Search: {searches} [swaps].")] = None
     view: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Edges as such, or from arcs: {views} [whichever predicts better]."
+            metavar="NAME", help="Kind of graph that is searched: {views} [the one that predicts better]."
         ),
     ] = None
     posterior: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Posteriors over sampled graphs everywhere: {posteriors} [where these differ].",
+            help="Posteriors as shares of sampled graphs: {posteriors} [only where many are as good].",
         ),
     ] = None
     expected_neighbours: Annotated[
         float | None,
-        typer.Option(metavar="C", help="Neighbours that a variable has a priori [learned from the data]."),
+        typer.Option(
+            metavar="C", help="Prior mean number of neighbours of a variable [learned from the data]."
+        ),
     ] = None
     symmetry: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="One end of an edge must choose it, or both: {symmetries}."),
+        typer.Option(metavar="KIND", help="Whether one end must choose an edge, or both: {symmetries}."),
     ] = None
     max_condition: Annotated[
-        int | None, typer.Option(metavar="N", help="Largest conditioning set [any].")
+        int | None, typer.Option(metavar="N", help="Largest conditioning set [no limit].")
     ] = None
     max_neighbours: Annotated[
-        int | None, typer.Option(metavar="K", help="Neighbours that a variable may choose [any].")
+        int | None, typer.Option(metavar="K", help="Most neighbours that a variable may choose [no limit].")
     ] = None
     factor: Annotated[
-        float | None, typer.Option(metavar="F", help="Threshold, in means of the mutual information [1.5].")
+        float | None,
+        typer.Option(metavar="F", help="Threshold, as a multiple of the mean mutual information [1.5]."),
     ] = None
     patience: Annotated[
         int | None, typer.Option(metavar="K", help="Try K more pairs before giving up [0].")
@@ -177,21 +187,24 @@ class SearchOptions:
 
     drop_untested: Annotated[
         bool | None,
-        typer.Option("--drop-untested", help="Leave out edges that neither end could test: too few rows."),
+        typer.Option("--drop-untested", help="Leave out edges that neither end had enough rows to test."),
     ] = None
 
-    tabu: Annotated[
-        int | None, typer.Option(metavar="K", help="Moves of arcs beyond an optimum of the score [10].")
-    ] = None
+    tabu: Annotated[int | None, typer.Option(metavar="K", help="Moves to make beyond each optimum [10].")] = (
+        None
+    )
     shakes: Annotated[
-        int | None, typer.Option(metavar="K", help="Passes that turn the arcs of every variable round [0].")
+        int | None,
+        typer.Option(
+            metavar="K", help="Restarts with the arcs of each variable reversed: number of passes [0]."
+        ),
     ] = None
     max_parents: Annotated[
-        int | None, typer.Option(metavar="K", help="Arcs that may lead to a variable [any].")
+        int | None, typer.Option(metavar="K", help="Most parents of a variable [no limit].")
     ] = None
     equivalent_sample_size: Annotated[
         float | None,
-        typer.Option(metavar="A", help="What the prior counts of a directed graph add up to [1]."),
+        typer.Option(metavar="A", help="Equivalent sample size of the BDeu prior [1]."),
     ] = None
 
     def function(self) -> Callable[..., "Learned"]:
@@ -211,20 +224,24 @@ class LearnerOptions(SearchOptions):
     """A learner and all its arguments, with what is known beforehand."""
 
     learner: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The algorithm: {learners} [evidence-map].")
+        str | None, typer.Option(metavar="NAME", help="Learning algorithm: {learners} [evidence-map].")
     ] = None  # type: ignore[assignment]
-    start: Annotated[Path | None, typer.Option(metavar="GRAPH.json", help="Where to start [no edges].")] = (
-        None
-    )
+    start: Annotated[
+        Path | None, typer.Option(metavar="GRAPH.json", help="Graph to start from [no edges].")
+    ] = None
     require: Annotated[
-        list[str] | None, typer.Option(metavar="X,Y", help="An edge that must be there; repeat.")
+        list[str] | None,
+        typer.Option(metavar="X,Y", help="Edge that must be in the network; may be repeated."),
     ] = None
     forbid: Annotated[
-        list[str] | None, typer.Option(metavar="X,Y", help="An edge that must not; repeat.")
+        list[str] | None,
+        typer.Option(metavar="X,Y", help="Edge that must not be in the network; may be repeated."),
     ] = None
     knowledge: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="TOML or CSV with required and forbidden edges, and priors."),
+        typer.Option(
+            metavar="FILE", help="TOML or CSV file with required edges, forbidden edges and priors."
+        ),
     ] = None
 
     def settled(self, test: TestOptions) -> Self:
@@ -355,7 +372,7 @@ class Learning:
 class OutputOptions:
     """What becomes of a result: files in a folder, JSON, or words on the screen."""
 
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write {files} there.")] = None
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the result: {files}.")] = None
     force: Force = False
     as_json: Json = False
     safe_csv: SafeCsv = False

@@ -16,11 +16,11 @@ def pack(
     file: options.File,
     table: options.ReadingOptions,
     out: Annotated[
-        Path | None, typer.Argument(metavar="OUT", help="The packed table, such as table.ibmap.")
+        Path | None, typer.Argument(metavar="OUT", help="Packed table to write, such as table.ibmap.")
     ] = None,
     *,
     check: Annotated[
-        bool, typer.Option("--check", help="Compare a packed FILE with its digest; write nothing.")
+        bool, typer.Option("--check", help="Check that a packed FILE agrees with its digest; write nothing.")
     ] = False,
     force: options.Force = False,
 ) -> None:

@@ -19,18 +19,22 @@ NO_PICTURES = ("pgf", "raw", "rgba")  #: matplotlib writes them too, with LaTeX,
 
 
 def plot(
-    source: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of a result, or a network.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Where it goes: .png, .svg, .pdf, ...")],
+    source: Annotated[Path, typer.Argument(metavar="RESULT", help="Folder of a result, or a network file.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Picture to write: .png, .svg, .pdf, ...")],
     truth: Annotated[
-        Path | None, typer.Option(metavar="OTHER", help="Compare: edges right, false and missing.")
+        Path | None,
+        typer.Option(metavar="OTHER", help="True network, to show which edges are right, false and missing."),
     ] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="The score over the ascents instead.")] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Draw the score over the steps of the search instead.")
+    ] = False,
     layout: Annotated[
-        str, typer.Option(metavar="NAME", help="{layouts}, or another one of networkx.")
+        str, typer.Option(metavar="NAME", help="Layout: {layouts}, or another one of networkx.")
     ] = "packed",
     groups: GroupsOption = None,
     about: Annotated[
-        str | None, typer.Option(metavar="X", help="Only this variable, its neighbours, and their edges.")
+        str | None,
+        typer.Option(metavar="X", help="Draw only this variable, its neighbours, and their edges."),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -15,7 +15,7 @@ PresetName = Annotated[
     typer.Option(
         "--preset",
         metavar="NAME",
-        help="Settings that belong together: {presets}. Options that are given win.",
+        help="Settings that belong together: {presets}. Options on the command line override them.",
     ),
 ]
 

@@ -10,15 +10,15 @@ from ibmap.cli.convert import GroupsOption
 
 
 def report(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of ibmap learn --out.")],
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="Folder that ibmap learn --out wrote.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the page goes [report.html in the folder].")
+        Path | None, typer.Option(metavar="FILE", help="Page to write [report.html in the folder].")
     ] = None,
     support: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder of ibmap bootstrap --out [RESULT, if it is there]."),
+        typer.Option(metavar="DIR", help="Folder that ibmap bootstrap --out wrote [RESULT, if it has one]."),
     ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The headline of the page.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Headline of the page.")] = None,
     groups: GroupsOption = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,

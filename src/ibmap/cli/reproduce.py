@@ -26,14 +26,15 @@ class RunOptions:
     """How an experiment is run."""
 
     quick: Annotated[bool, typer.Option("--quick", help="A small grid: two minutes or less.")] = False
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes.")] = 1
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Number of processes.")] = 1
     repetitions: Annotated[
-        int | None, typer.Option(metavar="R", min=1, help="Runs of each cell [the experiment's].")
+        int | None, typer.Option(metavar="R", min=1, help="Runs of each cell [as in the experiment].")
     ] = None
-    data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the real tables are.")] = None
+    data_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the real tables.")] = None
     preset: PresetName = None
     changes: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; repeat.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; may be repeated."),
     ] = None
 
     def run(self, experiment: "Experiment", out: Path) -> None:
@@ -62,18 +63,19 @@ class RunOptions:
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; see --list.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Experiment; see --list.")] = None,
     *,
     list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     how: RunOptions,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Rows and results; runs go on here.")] = Path(
-        "reproduction"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Folder for rows and results; a run goes on from what is there."),
+    ] = Path("reproduction"),
     page: Annotated[
-        Path | None, typer.Option(metavar="FILE.md", help="Write the page of all results in --out.")
+        Path | None, typer.Option(metavar="FILE.md", help="Write a page with all results in --out.")
     ] = None,
     readings: Annotated[
-        bool, typer.Option("--readings", help="Score the readings of what the paper leaves unsaid.")
+        bool, typer.Option("--readings", help="Count how many claims hold under each reading of the paper.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:

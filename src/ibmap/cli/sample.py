@@ -14,7 +14,8 @@ def sample(
     model: Model,
     rows: Annotated[int, typer.Option(metavar="N", help="Number of rows.")] = 1000,
     sweeps: Annotated[
-        int, typer.Option(metavar="S", help="Of Gibbs sampling: updates of every variable before a row.")
+        int,
+        typer.Option(metavar="S", help="Updates of every variable before a row is drawn (Gibbs sampling)."),
     ] = 200,
     seed: options.Seed = 0,
     out: Out = None,

@@ -19,7 +19,9 @@ def score(
     model: Model,
     file: options.File,
     unseen: Unseen = "error",
-    top: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to show, the oddest first.")] = 5,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Number of rows to show, the least probable first.")
+    ] = 5,
     out: Out = None,
     force: options.Force = False,
     as_json: options.Json = False,

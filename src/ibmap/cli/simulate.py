@@ -31,16 +31,20 @@ class WorldOptions:
 
     variables: Annotated[int, typer.Option(metavar="N", help="Number of variables.")]
     rows: Annotated[int, typer.Option(metavar="D", help="Number of rows.")]
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Write the data and truth.json there.")]
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the data and truth.json.")]
     sweeps: Annotated[
-        int, typer.Option(metavar="S", help="Updates of every variable before a row is read.")
+        int, typer.Option(metavar="S", help="Updates of every variable before a row is drawn.")
     ] = 200
     thin: Annotated[
         int | None,
-        typer.Option(metavar="S", help="One chain, so many sweeps before each row [a chain per row]."),
+        typer.Option(
+            metavar="S", help="Use one chain, with this many sweeps before each row [one chain for each row]."
+        ),
     ] = None
     seed: options.Seed = 0
-    form: Annotated[str, typer.Option("--format", metavar="KIND", help="Of the data: {tables}.")] = "csv"
+    form: Annotated[str, typer.Option("--format", metavar="KIND", help="Format of the data: {tables}.")] = (
+        "csv"
+    )
     force: options.Force = False
     as_json: options.Json = False
 
@@ -55,9 +59,11 @@ def simulate_random(
     *,
     tau: Annotated[float, typer.Option(metavar="T", help="Mean number of neighbours.")],
     levels: Annotated[int, typer.Option(metavar="L", help="Levels of every variable.")] = 2,
-    potentials: Annotated[str | None, typer.Option(metavar="KIND", help="{potentials} [random].")] = None,
+    potentials: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Potentials: {potentials} [random].")
+    ] = None,
     log_odds: Annotated[
-        float | None, typer.Option(metavar="E", help="Log-odds ratio of every factor [1].")
+        float | None, typer.Option(metavar="E", help="Log odds ratio of every factor [1].")
     ] = None,
     preset: PresetName = None,
 ) -> None:
@@ -77,10 +83,10 @@ def simulate_random(
 def simulate_ising(
     world: WorldOptions,
     *,
-    boundary: Annotated[str, typer.Option(metavar="KIND", help="{boundaries}.")] = "open",
-    couplings: Annotated[str, typer.Option(metavar="KIND", help="{couplings}.")] = "ferromagnetic",
+    boundary: Annotated[str, typer.Option(metavar="KIND", help="Boundary: {boundaries}.")] = "open",
+    couplings: Annotated[str, typer.Option(metavar="KIND", help="Couplings: {couplings}.")] = "ferromagnetic",
     strength: Annotated[
-        float, typer.Option(metavar="J", help="Of the couplings; spins are 1 and -1.")
+        float, typer.Option(metavar="J", help="Strength of the couplings; spins are 1 and -1.")
     ] = 0.25,
     field: Annotated[float, typer.Option(metavar="H", help="External field, the same for every spin.")] = 0.0,
 ) -> None:

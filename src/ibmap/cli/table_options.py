@@ -24,7 +24,8 @@ EngineName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Who counts: {engines}; of a folder, dask (workers on this machine) or dask=ADDRESS [memory].",
+        help="Counting engine: {engines}; for a folder also dask (workers on this machine) or "
+        "dask=ADDRESS [memory].",
     ),
 ]
 
@@ -54,11 +55,12 @@ class ReadingOptions:
         str | None,
         typer.Option(
             metavar="KIND",
-            help="Missing values: {policies}; question, impute [by their share, or error].",
+            help="Missing values: {policies}; with the default learner also question, impute "
+            "[by their share; other learners: error].",
         ),
     ] = None
     discretize: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Cut continuous columns: {discretizations}.")
+        str | None, typer.Option(metavar="KIND", help="How to cut columns of numbers: {discretizations}.")
     ] = None
     bins: Annotated[
         Any,
@@ -68,59 +70,64 @@ class ReadingOptions:
             help="Number of bins [1 + log2 of the rows], or by column: age=5,pay=3.",
         ),
     ] = None
-    drop: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out; repeat.")] = (
-        None
-    )
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out; may be repeated.")
+    ] = None
     only: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="The columns to use [all]; repeat.")
+        list[str] | None, typer.Option(metavar="A,B", help="Columns to use [all]; may be repeated.")
     ] = None
 
     ordinal: Annotated[
         list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="Columns of ordered levels, as q*, or all: numbers by value; A=low<mid<high; repeat.",
+            help="Columns of ordered levels: names, patterns such as q*, or all (numbers by value), or "
+            "A=low<mid<high; may be repeated.",
         ),
     ] = None
     nominal: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="A,B", help="Columns of categories without an order, by name, as q*, or all; repeat."
+            metavar="A,B",
+            help="Columns whose levels have no order: names, patterns such as q*, or all; may be repeated.",
         ),
     ] = None
     continuous: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Columns of numbers, by name, as q*, or all; repeat."),
+        typer.Option(
+            metavar="A,B", help="Columns of numbers: names, patterns such as q*, or all; may be repeated."
+        ),
     ] = None
     numbers: Annotated[
         str | None,
-        typer.Option(
-            metavar="KIND", help="What of a number counts: {numbers} [ranks; values with --test gaussian]."
-        ),
+        typer.Option(metavar="KIND", help="Use of numbers: {numbers} [ranks; values with --test gaussian]."),
     ] = None
     missing_values: Annotated[
         list[str] | None,
         typer.Option(
             metavar="V,W",
-            help="Values that stand for missing ones, of all columns or of one: A=-9,99; repeat.",
+            help="Values that mean missing, in all columns, or in one: A=-9,99; may be repeated.",
         ),
     ] = None
     weights: Annotated[
         str | None,
         typer.Option(
-            metavar="X", help="The column that tells how often a row counts, or its sampling weight [once]."
+            metavar="X",
+            help="Column with the frequency or the sampling weight of each row [each row counts once].",
         ),
     ] = None
     weights_are: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="What weights are: {weights} [frequency if they are whole]."),
+        typer.Option(
+            metavar="KIND", help="Kind of the weights: {weights} [frequency if they are whole numbers]."
+        ),
     ] = None
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="X", help="The column that tells which rows belong together (person, school)."),
+        typer.Option(metavar="X", help="Column that says which rows belong together (person, school)."),
     ] = None
     imputation_seed: Annotated[
-        int, typer.Option(metavar="SEED", min=0, help="Of missing values that are imputed.")
+        int, typer.Option(metavar="SEED", min=0, help="Random seed of the imputation.")
     ] = 0
 
     def suited_to(self, test: str | None, score: str | None = None, learner: str | None = None) -> Self:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Out = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Where the table goes: .csv or .parquet [stdout, as CSV].")
+    Path | None, typer.Option(metavar="FILE", help="Table to write: .csv or .parquet [CSV on stdout].")
 ]
 SUFFIXES = (".csv", ".parquet")
 

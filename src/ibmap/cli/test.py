@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 def answer(
     file: options.File,
-    x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
-    y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    x: Annotated[str, typer.Argument(metavar="X", help="Variable.")],
+    y: Annotated[str, typer.Argument(metavar="Y", help="Other variable.")],
     *,
     given: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="What is known; repeat for names with commas.")
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Variables that are known; repeat it for names with commas."),
     ] = None,
     how: options.TestOptions,
     table: options.TableOptions,

@@ -133,8 +133,8 @@ class Learned:
             return "Posterior: the share of networks, sampled by their evidence, that have the edge."
         if self.arcs is not None and self.rivals is None:
             return (
-                "Posterior: how probable it is that these two are directly associated, by what the score loses "
-                "without the arcs behind the edge."
+                "Posterior: how probable it is that these two are directly associated, by what the score "
+                "loses without the arcs behind the edge."
             )
         if self.rivals is not None:
             return (

@@ -47,10 +47,11 @@ class People(NamedTuple):
 def simulate_people(n_rows: int = 1000, *, random_state: RandomState = None) -> People:
     """Draw people from a made-up story.
 
-    Older people have less education, exercise less, and have a higher body mass index (BMI) and blood pressure.
-    The educated exercise more and smoke less. Exercise lowers the BMI; a high BMI raises the blood pressure and
-    the odds of diabetes. Smokers drink more coffee (cups a day), and coffee shortens sleep (hours). Men are
-    taller and have a stronger grip (kg), and so do tall people. The blood group has to do with nothing.
+    Older people have less education, exercise less, and have a higher body mass index (BMI) and blood
+    pressure. The educated exercise more and smoke less. Exercise lowers the BMI; a high BMI raises the blood
+    pressure and the odds of diabetes. Smokers drink more coffee (cups a day), and coffee shortens sleep
+    (hours). Men are taller and have a stronger grip (kg), and so have tall people. The blood group is
+    associated with nothing.
 
     All causes of a variable are adjacent to each other, so the network is the story without its directions.
 
