@@ -1,6 +1,6 @@
 """Write docs/reference.md from the program: commands with their options, and what stands in the registries.
 
-``python docs/site/reference.py``, or ``make reference``; ``tests/cli/test_lists.py`` compares the page with this.
+``make reference`` runs it; ``tests/cli/test_lists.py`` compares the page with what it would write.
 """
 
 import inspect
@@ -27,9 +27,9 @@ ROLE = re.compile(r":\w+:(?=`)")
 SHARED = 3  #: commands that have an option in common, from which on it is described once
 HEAD = """# Reference
 
-All commands with their options, and the names that options take. `make reference` writes this page from the program. Defaults are in
-square brackets. [Learners, scores, searches and engines](learners.md) says what the parts do; the reference of the Python
-library is built by `make docs`.
+All commands with their options, and the names that options take. `make reference` writes this page from the
+program. Defaults are in square brackets. [Learners, scores, searches and engines](learners.md) says what the
+parts do; `make docs` builds the reference of the Python library.
 
 Exit codes: 0 done; 1 the data or the request is wrong (one line on stderr); 2 wrong usage; 130 interrupted.
 """
