@@ -65,8 +65,8 @@ def missed(known: pl.DataFrame) -> str:
             parts.append(f"{world} ({top:.2f} above 0.9)")
     n = mine["world"].n_unique()
     return (
-        f"`evidence-map` should have an ECE of at most {ERROR} in worlds with pairwise effects, and {TOP} of\n"
-        f"the pairs above 0.9 should be edges in every world. Of {n} worlds it misses that in\n"
+        f"`evidence-map` should have an ECE of at most {ERROR} in worlds with pairwise effects, and {TOP}\n"
+        f"of the pairs above 0.9 should be edges in every world. Of {n} worlds it misses that in\n"
         + (", ".join(parts) or "none")
         + "."
     )

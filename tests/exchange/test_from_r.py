@@ -1,6 +1,7 @@
-"""What reticulate makes of an R data.frame: a pandas frame with factors as categories, ordered ones in order."""
+"""What reticulate makes of an R data.frame: a pandas frame, with factors as categories, some ordered."""
 
 import pandas as pd
+import polars as pl
 
 from ibmap import EvidenceMAP
 from ibmap.synthetic import simulate_people
@@ -8,8 +9,9 @@ from ibmap.synthetic.people import GRADES
 
 
 def test_a_data_frame_of_r_needs_no_options() -> None:
-    frame = pd.DataFrame(simulate_people(300, random_state=0).frame.to_dict(as_series=False))
-    for name in frame.columns[frame.dtypes == object]:
+    people = simulate_people(300, random_state=0).frame
+    frame = pd.DataFrame(people.to_dict(as_series=False))
+    for name in people.select(pl.col(pl.String)).columns:
         frame[name] = pd.Categorical(frame[name], GRADES.get(name), ordered=name in GRADES)
     frame.loc[3, "bmi"] = float("nan")
     net = EvidenceMAP().fit(frame)
