@@ -32,7 +32,7 @@ DATA = Path(os.environ.get("IBMAP_DATA", ROOT.parent / "shared" / "data")) / "la
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS = re.compile(r"\b\d[\d.,]* (s|min)\b")
 DRAWN = re.compile(r"\.savefig\(\"([\w-]+\.png)\"")
-TEXT_COLUMNS = (1, 6, 13)  # workclass, occupation, native-country
+TEXT_COLUMNS = (1, 6, 13)  # workclass, job, country
 COLOURS = 64
 
 
