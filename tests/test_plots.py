@@ -8,9 +8,9 @@ from tests.exchange.networks import NASTY
 
 mpl.use("Agg")
 from matplotlib import pyplot
+from sklearn.datasets import load_breast_cancer
 
-from ibmap import IBMAP, Graph, plot, plot_comparison, plot_scores
-from ibmap.cli.demo import learn_cancer
+from ibmap import IBMAP, Graph, load, plot, plot_comparison, plot_scores
 from ibmap.errors import RequestError
 from ibmap.learners import Step, ibmap_hc
 
@@ -81,7 +81,10 @@ def covered(axes):
 
 
 def test_names_do_not_cover_each_other():
-    axes = plot(ibmap_hc(learn_cancer()[0]))
+    cancer = load_breast_cancer()
+    columns = dict(zip(cancer.feature_names.tolist(), cancer.data.T, strict=True))
+    columns["diagnosis"] = cancer.target_names[cancer.target]
+    axes = plot(ibmap_hc(load(columns, discretize="quantile", bins=3)))
     assert len(axes.texts) == 31
     assert covered(axes) == []
     close = {"one": (0, 0), "two": (0.01, 0), "three": (0.02, 0), "far": (1, 1)}

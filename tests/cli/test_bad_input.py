@@ -87,7 +87,7 @@ def test_request_that_makes_no_sense(refused, survey, options, words):
 
 
 def test_start_graph_that_is_none(refused, survey):
-    assert "holds no graph" in refused(survey, "--start", survey)
+    assert "does not hold a graph" in refused(survey, "--start", survey)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_queries_and_settings_beyond_reason(ibmap, survey, tmp_path):
 def test_files_that_are_nested_too_deeply(ibmap, survey, tmp_path, text):
     path = tmp_path / "deep.json"
     path.write_text(text)
-    assert ibmap("learn", survey, "--start", path).refuses("holds no graph")
+    assert ibmap("learn", survey, "--start", path).refuses("does not hold a graph")
     assert ibmap("learn", survey, "--checkpoint", path).refuses("is not a checkpoint")
     for verb in (["convert", path, "-", "--to", "dot"], ["report", path], ["explain", path, "a", "b"]):
         assert ibmap(*verb).code == 1

@@ -134,7 +134,7 @@ def test_columns_that_only_tell_rows_apart_are_left_out(ibmap, tmp_path):
     ran = ibmap("learn", tmp_path / "marked.csv", "--json", "--out", tmp_path / "out")
     assert json.loads(ran.out)["edges"] == plain["edges"]
     assert (
-        "note: left out 'column_3', 'who': every row has another value, so they tell nothing; --only keeps"
+        "note: left out 'column_3', 'who': every row has a different value (an identifier?); --only keeps"
         in ran.err
     )
     assert ibmap("explain", tmp_path / "out", "a", "b").code == 0

@@ -56,4 +56,4 @@ def test_bad_input(ibmap, tables):
     men = pl.read_csv(tables / "men.csv")
     men.with_columns(pl.lit(date(2020, 1, 1)).alias("tea")).write_parquet(tables / "odd.parquet")
     ran = ibmap("compare", tables / "men.csv", tables / "odd.parquet")
-    assert ran.refuses("the columns of", "are of other types: 'tea (Boolean and Date)'")
+    assert ran.refuses("the columns of", "have other types: 'tea (Boolean and Date)'")

@@ -169,7 +169,7 @@ def test_a_table_of_the_same_shape_with_other_values_is_refused(ibmap, survey, r
     survey.write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
     ran = ibmap("explain", result, "smoke", "cough")
     assert (ran.code, ran.out) == (1, "")
-    assert "is not the table of this result: its values are others; learn again" in ran.err
+    assert "is not the table of this result: its values differ; learn again" in ran.err
     known = json.loads((result / "result.json").read_text())
     del known["data"]["digest"]  # as older versions wrote it
     (result / "result.json").write_text(json.dumps(known))

@@ -54,7 +54,7 @@ def test_identifiers_are_left_out_by_every_way_in(ibmap, frame, tmp_path, monkey
         monkeypatch.setattr(reader, "MOST", 64)
     ran = ibmap("learn", way(frame, tmp_path), "--drop", "n", "--json")
     assert json.loads(ran.out)["variables"] == ["a", "b"]
-    assert "note: left out 'who', 'id': every row has another value" in ran.err
+    assert "note: left out 'who', 'id': every row has a different value" in ran.err
 
 
 def test_identifiers_are_left_out_on_a_cluster(ibmap, frame, tmp_path):

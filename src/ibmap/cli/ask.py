@@ -54,12 +54,12 @@ def evidence(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         if "=" not in text:
-            raise RequestError(f"--given {text!r} is no Y=VALUE")
+            raise RequestError(f"--given {text!r} does not have the form Y=VALUE")
         cuts = [k for k, letter in enumerate(text) if letter == "="]
         name, value = next(
             ((text[:k], text[k + 1 :]) for k in cuts if text[:k] in names),
             (text[: cuts[0]], text[cuts[0] + 1 :]),
         )
         if found.setdefault(name, value) != value:
-            raise RequestError(f"what is given contradicts itself: {name}={found[name]} and {name}={value}")
+            raise RequestError(f"--given has two values of {name}: {found[name]} and {value}")
     return found

@@ -57,7 +57,9 @@ class ResamplingOptions:
         from ibmap.learners.bootstrap import SHARE, bootstrap
 
         if self.with_replacement and self.subsample is not None:
-            raise RequestError("--subsample draws no row twice: leave it out, or --with-replacement")
+            raise RequestError(
+                "--subsample draws without replacement: leave out this option, or --with-replacement"
+            )
         chosen = SHARE if self.subsample is None else self.subsample
         share = None if self.with_replacement else chosen
         how = {"n_replicates": self.replicates, "random_state": self.seed, "subsample": share}

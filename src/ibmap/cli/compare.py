@@ -49,12 +49,12 @@ def compare(
     """Compare the networks of two groups: which edges differ, by a permutation test."""
     if (second is None) == (by is None):
         raise RequestError(
-            "compare two tables, A and B; or one, with --by and the column that tells groups apart"
+            "compare needs two tables, A and B, or one table and the column of its groups (--by)"
         )
     if table.continuous is not None:
-        raise RequestError("compare looks at categories: cut numbers by --discretize and --bins")
+        raise RequestError("compare takes categories only: cut numbers with --discretize and --bins")
     if table.weights is not None:
-        raise RequestError("compare takes no weights: permutations would tear repeated rows apart")
+        raise RequestError("compare takes no weights: permutations would separate repeated rows")
     learner = learner.settled(test)
     learner.function()  # an unknown one is refused before the table is read
     if learner.learner == "evidence-map" and learner.view is None:
@@ -106,7 +106,7 @@ def read_groups(
             opened = source_of_polars(both, warning, opened.ordinal)
         except pl.exceptions.PolarsError:
             raise DataError(
-                f"the columns of {str(second)!r} are of other types: {_odd_types(frames)}"
+                f"the columns of {str(second)!r} have other types: {_odd_types(frames)}"
             ) from None
     how = (table if labels is None else replace(table, drop=None, only=None)).how(opened.names)
     left, rows = counted_rows(opened, how)
@@ -134,9 +134,7 @@ def _columns_of(
     more = [] if table.only or table.drop else [name for name in frame.columns if name not in wanted]
     if missing or more:
         said = f"has no column {listing(missing)}" if missing else f"has more columns: {listing(more)}"
-        raise DataError(
-            f"{str(path)!r} {said}; both tables must have the same, or --only those that both have"
-        )
+        raise DataError(f"{str(path)!r} {said}; --only chooses the columns that both have")
     return frame.select(names)
 
 

@@ -86,5 +86,5 @@ def read_again(known: "Result", data: Path | None) -> "Table":
         )
     digest = str(about.get("digest", schema.digest))
     if not digest.startswith(PARTS) and digest != schema.digest:
-        raise DataError(f"{str(path)!r} is not the table of this result: its values are others; learn again")
+        raise DataError(f"{str(path)!r} is not the table of this result: its values differ; learn again")
     return table

@@ -49,7 +49,7 @@ def fit(
 
     target = out or result / "model.json"
     if out is None and not result.is_dir():
-        raise RequestError("a network that is no folder has no place for the model: pass --out MODEL")
+        raise RequestError("pass --out MODEL: only the folder of a result has a place for the model")
     refuse_existing(target, overwrite=force, read=[file, *read_from(result)])
     source = as_source(result)
     from ibmap.model import MarkovNetwork, write_model

@@ -61,7 +61,7 @@ def interactions(
     screen.tell(f"{what}, found in {sizes[1]} in {screen.in_seconds(seconds)}")
     show(found[:top])
     if found:
-        screen.tell("some may be shadows of others: ibmap learn tells which variables are adjacent")
+        screen.tell("some may follow from others: ibmap learn shows which variables are adjacent")
     if out is not None:
         screen.tell(f"wrote {out}")
 

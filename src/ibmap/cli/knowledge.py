@@ -232,4 +232,4 @@ def read_graph(path: Path) -> "Graph":
     except DataError:  # it is endless
         raise
     except ValueError as error:
-        raise RequestError(f"{str(path)!r} holds no graph: {error}") from None
+        raise RequestError(f"{str(path)!r} does not hold a graph: {error}") from None

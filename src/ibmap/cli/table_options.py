@@ -271,9 +271,9 @@ def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
     found = identifiers(opened, kept, cut)
     if not found or len(kept) - len(found) < 2:
         return how["drop"]  # type: ignore[no-any-return]
-    they, keep = ("it tells", "it") if len(found) == 1 else ("they tell", "them")
+    keep = "it" if len(found) == 1 else "them"
     screen.note(
-        f"left out {listing(found)}: every row has another value, so {they} nothing; --only keeps {keep}"
+        f"left out {listing(found)}: every row has a different value (an identifier?); --only keeps {keep}"
     )
     return [*(how["drop"] or ()), *found]
 
