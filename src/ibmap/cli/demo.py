@@ -90,5 +90,5 @@ def show(console: Any, learned: "Learned", people: "People", found: "dict[str, L
     console.print()
 
 
-def _edges(edges: tuple[Edge, ...]) -> str:
+def _edges(edges: list[Edge]) -> str:
     return ", ".join(" - ".join(edge) for edge in edges[:NAMED]) + (", ..." if len(edges) > NAMED else "")
