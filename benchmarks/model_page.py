@@ -8,7 +8,7 @@ from pathlib import Path
 from common import RESULTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
-PARTS = ("model", "model-recovery", "model-imputation", "model-density", "gaussian")
+PARTS = ("model", "model-recovery", "model-imputation", "gaussian")
 
 
 def markdown(name: str) -> str:
