@@ -58,6 +58,8 @@ def learn(
     except SearchInterrupted as interrupted:
         keep(interrupted, out, checkpoint)
         raise
+    if learner.learner is None and preset is None and chosen.learner != options.USUAL:
+        screen.note(f"learned with {chosen.learner}: {options.USUAL} asks no test (--test {test.test})")
     for words in learned.warnings[len(engine.schema.warnings) :]:  # those were said before
         warnings.warn(words, SearchWarning, stacklevel=1)
     show(learned, output.as_json, top)
