@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.report.browser import FLAGS, installed, opened
 
 
-def picture(report: Path, target: Path, variable: str = "diagnosis") -> None:
+def picture(report: Path, target: Path, variable: str = "bmi") -> None:
     """Open a report, pick a variable and take a small picture."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
