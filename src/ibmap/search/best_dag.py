@@ -15,6 +15,7 @@ most.
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -51,12 +52,13 @@ class DagSearches:
     """
 
     def __init__(self, score: Families, required: Bools, forbidden: Bools, complete: bool = True) -> None:
-        self.n, self._score = score.n, score
+        self.n = score.n
         self.score, self.arcs = -np.inf, Arcs()
         every = np.arange(self.n)
         rows = score.rows(every, no_lists(self.n))
         bounds = required, forbidden, self.n, score.tolerance, CACHED
-        self.native = _core.DagSearch(*bounds, rows.matrix(self.n), rows.value, self._row, SEED)
+        row = partial(row_of, score)  # nothing that leads back here: no one would ever free it
+        self.native = _core.DagSearch(*bounds, rows.matrix(self.n), rows.value, row, SEED)
         self._first: Arcs = [(x, y) for x, y in np.argwhere(oriented(required, forbidden, self.n)).tolist()]
         self._has_orders = complete and not required.any()
         self._starts = next(starts for most, starts in STARTS if self.n <= most) if complete else 1
@@ -133,11 +135,13 @@ class DagSearches:
     def _take(self, score: float) -> None:
         self.score, self.arcs = score, self.native.arcs()
 
-    def _row(self, x: int, parents: Ints) -> tuple[Floats, float]:
-        rows = self._score.rows(np.array([x]), Lists(np.array([0, len(parents)]), parents))
-        t = np.zeros(self.n)
-        t[rows.y] = rows.t
-        return t, float(rows.value[0])
+
+def row_of(score: Families, x: int, parents: Ints) -> tuple[Floats, float]:
+    """Return what each variable gains as one more parent of x, and what x is worth with these."""
+    rows = score.rows(np.array([x]), Lists(np.array([0, len(parents)]), parents))
+    t = np.zeros(score.n)
+    t[rows.y] = rows.t
+    return t, float(rows.value[0])
 
 
 class WithoutEdge(NamedTuple):
