@@ -8,11 +8,13 @@ from tests.exchange.networks import NASTY
 
 mpl.use("Agg")
 from matplotlib import pyplot
+from matplotlib.colors import to_rgba
 from sklearn.datasets import load_breast_cancer
 
 from ibmap import IBMAP, Graph, load, plot, plot_comparison, plot_scores
 from ibmap.errors import RequestError
 from ibmap.learners import Step, ibmap_hc
+from ibmap.plots.colours import ACCENT
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +37,9 @@ def test_every_edge_and_every_name_is_drawn(net):
     assert segments(axes.collections[0]) == net.graph_.n_edges
     assert [text.get_text() for text in axes.texts] == list(net.graph_.names)
     widths = axes.collections[0].get_linewidths()
-    posteriors = {row[:2]: row[2] for row in net.edges_.rows() if row[5]}
-    assert [round((w - 0.6) / 2.4, 9) for w in widths] == [round(posteriors[e], 9) for e in net.graph_.edges]
+    strengths = net.described_.effects.strength
+    assert [(w - 0.6) / 2.4 for w in widths] == pytest.approx([min(1.5 * abs(s), 1) for s in strengths])
+    assert {tuple(colour) for colour in axes.collections[0].get_colors()} == {to_rgba(ACCENT, 0.85)}
 
 
 @pytest.mark.parametrize("layout", ["packed", "spring", "circular", "kamada_kawai", "random"])

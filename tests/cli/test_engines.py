@@ -64,7 +64,7 @@ def test_a_result_of_a_cluster_is_written_and_explained(
     assert json.loads((out / "result.json").read_text())["data"]["digest"].startswith("parts:")
     told = ibmap("explain", out, "a", "b")
     assert told.code == 0
-    assert "a and b are adjacent" in told.out
+    assert "a and b are directly associated" in told.out
 
 
 @pytest.mark.parametrize(

@@ -19,18 +19,23 @@ def result(ibmap, survey, tmp_path):
     return tmp_path / "result"
 
 
-def test_words_first_numbers_after(ibmap, result):
+def test_words_first_details_on_request(ibmap, result):
     ran = ibmap("explain", result, "smoke", "cough")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert re.match("smoke and cough are (?!not).*posterior", lines[0])
-    assert re.match(r"The odds of cough=1 are \d+ times as high with smoke=yes as with smoke=no", lines[1])
-    assert lines[2].startswith("smoke is dependent on cough")
-    assert "Ascent 1 of 1 added the edge: the score rose by " in ran.out
-    assert "test bayesian(prior_counts=jeffreys)" in ran.out
-    assert "300 rows; 1 slice" in ran.out
+    assert lines[1] == "Evidence for a direct association: Bayes factor above a million."
+    assert re.match(r"The odds of cough=1 are \d+ times as high with smoke=yes as with smoke=no", lines[2])
+    assert lines[3].startswith("smoke is dependent on cough")
     assert "smoke \\ cough" in ran.out
-    ran = ibmap("explain", result / "result.json", "tea", "smoke")
+    assert "Ascent" not in ran.out
+    assert "slice" not in ran.out
+    more = ibmap("explain", result, "smoke", "cough", "--details").out
+    assert more.startswith(ran.out)
+    assert "Ascent 1 of 1 added the edge: the score rose by " in more
+    assert "test bayesian(prior_counts=jeffreys)" in more
+    assert "300 rows; 1 slice" in more
+    ran = ibmap("explain", result / "result.json", "tea", "smoke", "--details")
     assert ran.out.startswith("tea and smoke are not ")
     assert "The search never flipped this pair.\nAdding it now would change the score by -" in ran.out
 
@@ -41,7 +46,8 @@ def test_what_was_known_beforehand_is_said_first(ibmap, survey, tmp_path):
     assert ibmap("learn", survey, "--out", out, "--require", "tea,smoke", "--knowledge", known).code == 0
     ran = ibmap("explain", out, "tea", "smoke")
     assert re.match("tea and smoke are (?!not).* because the edge was required; posterior", ran.out)
-    assert "\nThe search was not free to flip this pair.\nRemoving it now would change" in ran.out
+    more = ibmap("explain", out, "tea", "smoke", "--details").out
+    assert "\nThe search was not free to flip this pair.\nRemoving it now would change" in more
     ran = ibmap("explain", out, "smoke", "cough")
     assert re.match("smoke and cough are not .* because the edge was forbidden; posterior", ran.out)
     found = json.loads(ibmap("explain", out, "smoke", "tea", "--json").out)

@@ -39,8 +39,9 @@ def test_result_files_hold_the_graph_and_near_misses(ibmap, survey, tmp_path):
     assert json.loads(text) == json.loads(ran.out)
     assert Graph.from_json(text).edges == (("smoke", "cough"),)
     edges = pl.read_csv(tmp_path / "a" / "b" / "edges.csv")
-    posteriors = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"]
-    effects = ["log_odds_ratio", "log_odds_ratio_se", "strength", "strength_se"]
+    logs = [f"log_{name}" for name in ("posterior_xy", "posterior_yx", "bayes_factor")]
+    posteriors = ["x", "y", "posterior", *logs[:2], "in_graph", logs[2]]
+    effects = ["strength", "sign", "log_odds_ratio", "log_odds_ratio_se", "strength_se"]
     effects += ["averaged_log_odds_ratio", "averaged_low", "averaged_high"]
     assert edges.columns == [*posteriors, *effects]
     assert edges["in_graph"].to_list() == [True, False, False]
@@ -61,9 +62,10 @@ def test_older_results_are_replaced_by_force_only(ibmap, survey, tmp_path, name)
 
 def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
     ran = ibmap("learn", survey, *PAPER, "--prior-counts", "0.5", "--patience", "1")
-    assert ran.out.startswith("1 edge among 3 variables, learned from 300 rows in ")
+    assert ran.out.startswith("1 direct association among 3 variables; ")
     assert re.search(r"not \w+, but close", ran.out)
-    assert "ibmap-hc(patience=1), test bayesian(prior_counts=0.5); " in ran.out
+    origin = "Learned from 300 rows by ibmap-hc(patience=1), test bayesian(prior_counts=0.5) in "
+    assert ran.out.splitlines()[-1].startswith(origin)
     assert "Posterior: the geometric mean of two, one from each end of the edge." in ran.out
     learned = ibmap_hc(load(survey), BayesianTest(prior_counts=0.5), patience=1)
     (_, _, one, other), *_ = learned.edge_table.first(1, 0)
@@ -82,11 +84,11 @@ def test_screen_shows_summary_edges_near_misses_and_provenance(ibmap, survey):
 def test_top_limits_the_edges_shown(ibmap, survey):
     options = ["--require", "smoke,tea", "--require", "tea,cough", "--top", "1"]
     out = ibmap("learn", survey, *options).out
-    assert "3 edges among" in out
+    assert "3 direct associations among" in out
     assert "... and 2 more" in out
     assert not any(line.endswith(" ") for line in out.splitlines())
     out = ibmap("learn", survey, *options[:-1], 0).out
-    assert out.startswith("3 edges among 3 variables, learned from 300 rows in ")
+    assert out.startswith("3 direct associations among 3 variables")
     assert out.count("\n") == 1
 
 
@@ -194,8 +196,7 @@ def test_other_learners(ibmap, survey, tmp_path, learner, options, said):
     shown = ibmap("learn", survey, "--learner", learner, *options).out
     assert "posterior" not in shown
     assert "but close" not in shown
-    assert (f"{said[0]}; " if said[1] == "none" else f"{said[0]}, test {said[1]}; ") in shown
-    assert shown.rstrip().endswith("; 3 variables")
+    assert f" by {said[0]}{f', test {said[1]}' * (said[1] != 'none')} in " in shown
 
 
 @pytest.mark.parametrize(
@@ -249,7 +250,7 @@ def test_a_score_and_a_search_go_all_the_way(ibmap, survey, tmp_path, search):
     ran = ibmap("learn", survey, "--score", "saturated", "--search", search, "--out", out)
     assert ran.code == 0, ran.err
     assert json.loads((out / "result.json").read_text())["provenance"]["search"]["name"] == search
-    assert "the score" in ibmap("explain", out, "smoke", "cough").out
+    assert "the score" in ibmap("explain", out, "smoke", "cough", "--details").out
     assert ibmap("report", out, "--force").code == 0
     assert ibmap("plot", out, tmp_path / "net.svg").code == 0
     assert ibmap("convert", out, tmp_path / "net.graphml").code == 0

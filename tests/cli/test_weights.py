@@ -52,7 +52,7 @@ def test_results_remember_their_weights(ibmap, counted):
 def test_sampling_weights_say_what_they_are_worth(ibmap, counted):
     ran = ibmap("learn", counted / "survey.csv", "--weights", "w")
     assert "--weights w are taken as sampling weights: 80 rows count as" in ran.err
-    assert "learned from 6" in ran.out
+    assert "Learned from 6" in ran.out
 
 
 def test_bad_weights(ibmap, counted):

@@ -48,7 +48,7 @@ def test_they_have_no_edges_and_the_rest_is_as_without_them(data, engine, view):
 def test_explanations_know_them(data):
     with pytest.warns(DataWarning):
         learned = evidence_map(data)
-    assert "not adjacent" in str(explain(data, learned, "a", "id"))
+    assert "not directly associated" in str(explain(data, learned, "a", "id"))
 
 
 @pytest.mark.parametrize("score", [PairwiseScore, SaturatedScore, AdaptiveScore])

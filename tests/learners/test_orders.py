@@ -314,7 +314,7 @@ def test_copies_are_in_files_and_explained(tmp_path: Any) -> None:
     for found in (learned, again):
         assert "a and b are the same in all 600 rows" in explain(data, found, "a", "b").words()
         told = explain(data, found, "c", "z").words()
-        assert told.startswith("c and z are adjacent; posterior of an edge: 0.333")
+        assert told.startswith("c and z are directly associated; posterior of an edge: 0.333")
         assert "given w" in told or "no other" in told
 
 

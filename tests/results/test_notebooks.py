@@ -37,7 +37,8 @@ def test_a_learner_shows_its_options_and_then_its_network(learner, table):
     assert type(learner).__name__ in before["text/plain"]
     after = learner.fit(table)._repr_mimebundle_()
     html = after["text/html"]
-    assert "1 edge among 3 variables, learned from 300 rows by" in html
+    assert "1 direct association among 3 variables" in html
+    assert "Learned from 300 rows by " in html
     assert "&lt;smokes&gt;" in html
     assert "<smokes>" not in html
     assert "odds × " in html

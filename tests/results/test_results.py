@@ -33,7 +33,8 @@ def net() -> IBMAP:
 
 def test_edges_hold_the_posterior_of_an_edge_for_every_pair(net: IBMAP) -> None:
     rows = net.edges_.rows(named=True)
-    assert list(rows[0]) == ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph"]
+    expected = ["x", "y", "posterior", "log_posterior_xy", "log_posterior_yx", "in_graph", "log_bayes_factor"]
+    assert list(rows[0])[:9] == [*expected, "strength", "sign"]
     assert {(row["x"], row["y"]) for row in rows} == set(combinations(NAMES, 2))
     assert {(row["x"], row["y"]) for row in rows if row["in_graph"]} == set(net.graph_.edges)
     for row in rows:
@@ -120,15 +121,12 @@ def test_printing_a_fitted_learner_gives_its_provenance(net: IBMAP) -> None:
     said = str(IBMAP(BayesianTest(prior_counts="bdeu"), patience=1).fit(CODES.T))
     for part in (
         "7 variables",
+        "learned from 400 rows",
         "ibmap-hc(patience=1)",
         "bayesian(prior_counts=bdeu)",
-        "400 rows",
-        "tests",
-        "score",
     ):
-        assert part in said
-    assert f"{net.graph_.n_edges} edges" in str(net)
-    assert f"{net.n_tests_} tests, {net.n_iter_} ascents" in str(net)
+        assert part.lower() in said.lower()
+    assert str(net).startswith(f"{net.graph_.n_edges} direct associations among 7 variables")
     assert repr(net) == "IBMAP()"
     assert str(IBMAP(patience=1)) == repr(IBMAP(patience=1)) == "IBMAP(patience=1)"
 

@@ -1,5 +1,6 @@
 """The typer application: which verbs there are, and what becomes of their errors."""
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -39,6 +40,7 @@ from ibmap.cli.test import answer
 from ibmap.errors import DataWarning, IbmapError, SearchWarning
 
 HELP = {"help_option_names": ["-h", "--help"]}
+COLOURS = {"warning": "33", "error": "31"}  #: of a terminal: yellow, red
 TOLD = (DataWarning, SearchWarning)  #: warnings that people see, on one line
 
 
@@ -101,8 +103,11 @@ class Verbs(TyperGroup):
 
 
 def say(kind: str, message: str) -> None:
-    """Write one line to stderr."""
-    sys.stderr.write(f"ibmap: {kind}: {visible(' '.join(message.splitlines()))}\n")
+    """Write one line to stderr, in colour where somebody looks on."""
+    line = f"ibmap: {kind}: {visible(' '.join(message.splitlines()))}"
+    if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
+        line = f"\x1b[{COLOURS[kind]}m{line}\x1b[0m"
+    sys.stderr.write(f"{line}\n")
 
 
 def _words(error: Exception) -> str:

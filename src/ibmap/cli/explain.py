@@ -42,9 +42,12 @@ def explain(
         typer.Option(metavar="FILE", help="Table that the result was learned from [where it was then]."),
     ] = None,
     engine: options.EngineName = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Add the steps of the search, and the numbers as logarithms.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Explain an edge, or the lack of one: words first, numbers after."""
+    """Explain an edge, or the lack of one."""
     from ibmap.results.explain import explain as explained
     from ibmap.results.result_file import read_result
 
@@ -59,7 +62,7 @@ def explain(
     if as_json:
         screen.tell_json(found.to_dict())
     else:
-        screen.tell(str(found))
+        screen.tell(f"{found}\n\n{found.details()}" if details else str(found))
 
 
 def read_again(known: "Result", data: Path | None) -> "Table":

@@ -122,12 +122,13 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     if not top:
         return
     console.print()
-    console.print(screen.edge_table(learned, top))
-    console.print()
-    console.print(screen.provenance(learned), style="dim")
-    for words in (learned.posterior_in_words, learned.view_in_words, learned.listed_in_words):
-        if words:
-            console.print(words, style="dim")
+    table = screen.edge_table(learned, top)
+    if table.row_count:
+        console.print(table)
+        console.print()
+    said = learned.posterior_in_words if table.row_count else "", learned.view_in_words
+    for words in filter(None, (*said, learned.listed_in_words, learned.origin)):
+        console.print(words, style="dim")
     more = screen.more_patience(learned)
     if more is not None and not learned.warnings:
         console.print(f"some pairs without an edge look certain: --patience {more} searches on", style="dim")

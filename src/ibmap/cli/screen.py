@@ -100,23 +100,9 @@ def give_up_stdout() -> None:
 
 
 def headline(learned: "Learned") -> str:
-    """Return the summary in one line."""
-    graph = learned.graph
-    edges, names = counted(graph.n_edges, "edge"), counted(graph.n_variables, "variable")
-    if learned.untested:
-        edges += f" ({len(learned.untested):,} of them untested)"
-    rows, took = counted(learned.n_rows, "row"), in_seconds(learned.seconds)
-    return f"{edges} among {names}, learned from {rows} in {took}"
-
-
-def provenance(learned: "Learned") -> str:
-    """Return how the network came about."""
-    test = "" if learned.provenance.test is None else f", test {learned.test}"
-    parts = [f"{learned.learner}{test}", counted(learned.n_tests, "test")]
-    parts.append(counted(learned.n_iter, learned.iterations))
-    if learned.score is not None:
-        parts.append(f"score {learned.score:.3f}")
-    return "; ".join(parts)
+    """Return what was found in one sentence."""
+    untested = len(learned.untested)
+    return learned.finding + (f"; {counted(untested, 'edge')} untested" if untested else "")
 
 
 def more_patience(learned: "Learned") -> int | None:
@@ -147,7 +133,7 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     has_posteriors, found = learned.score is not None, learned.edge_table
-    table.add_column("strongest edges" if has_posteriors else "edges", overflow="fold")
+    table.add_column(learned.order_in_words, overflow="fold")
     table.add_column("", overflow="fold")
     table.add_column("posterior" if has_posteriors else "", justify="right", no_wrap=True)
     ends = ("first end", "second end") if learned.summarises_ends else ()
@@ -159,7 +145,7 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
         table.add_column("effect", no_wrap=True)
     if learned.untested:
         table.add_column("", no_wrap=True)
-    shown, untested = found.first(top, 0), set(learned.untested)
+    shown, untested = learned.strongest(top), set(learned.untested)
     for x, y, log_xy, log_yx in shown:
         effect = (effects[x, y],) if has_effects else ()
         mark = ("untested",) if (x, y) in untested else ()

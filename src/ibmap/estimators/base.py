@@ -85,7 +85,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     engine_ : Engine
         Who counted; ``explain`` asks it.
     learned_ : Learned
-        Everything that is known about the network, with its provenance.
+        What was learned, with its provenance.
+    described_ : Learned
+        The same with the effects of its edges; worked out when first asked for.
     """
 
     learned_: Learned
@@ -124,6 +126,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         X, rows = counted_rows(X, sample_weight, groups, weights_are)
         engine = self._engine(X, self.bins, rows=rows)
         schema = engine.schema
+        self.__dict__.pop("_described", None)
         self.learned_, self.engine_ = self._learn(engine), engine
         for words in self.learned_.warnings[len(schema.warnings) :]:  # those were said before
             warnings.warn(words, SearchWarning, stacklevel=2)
@@ -203,8 +206,15 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def edges_(self) -> Any:
-        """Edges, then near misses: x, y, posterior, log posterior both ways, in_graph."""
-        return self.learned_.edges_frame
+        """Edges, then near misses: x, y, posterior, in_graph, Bayes factor, strength, sign and others."""
+        return self.described_.edges_frame
+
+    @property
+    def described_(self) -> Learned:
+        """What was learned, with the effects of edges."""
+        if "_described" not in vars(self):
+            self._described = self.learned_.with_effects(self.engine_)
+        return self._described
 
     def explain(self, x: str, y: str) -> Explanation:
         """Tell why there is an edge between ``x`` and ``y``, or why not: print it, or read its numbers.
@@ -239,7 +249,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def _repr_html_(self) -> str:
         """Return the network for notebooks."""
-        return self.learned_.with_effects(self.engine_)._repr_html_()
+        return self.described_._repr_html_()
 
     def __str__(self) -> str:
         return self.learned_.summary() if hasattr(self, "learned_") else repr(self)

@@ -83,7 +83,7 @@ def as_network(source: Any) -> Network:
         return source
     if isinstance(source, Graph):
         return Network(source)
-    learned = getattr(source, "learned_", source)
+    learned = getattr(source, "described_", source)
     graph, table = getattr(learned, "graph", None), getattr(learned, "edge_table", None)
     if not isinstance(graph, Graph):
         raise RequestError(f"expected a Graph or what a learner returned, not {type(source).__name__}")

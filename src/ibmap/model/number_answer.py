@@ -2,10 +2,12 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 
 from ibmap._types import Floats
+from ibmap.drawing.html import summary_html
 from ibmap.model.query import SAMPLES
 from ibmap.model.scales import Scale
 
@@ -85,6 +87,12 @@ class NumberAnswer:
             bar = "█" * max(round(WIDTH * share / most), int(share > 0))
             lines.append(f"  {end:>{across}}  {share:6.1%} {bar}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the question, the numbers, and the bars."""
+        head, *lines = str(self).splitlines()
+        bars = "\n".join(lines[2:])
+        return summary_html(head, [line.strip() for line in lines[:2]], f"<pre>{escape(bars)}</pre>")
 
 
 def number_answer(

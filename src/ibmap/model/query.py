@@ -7,6 +7,7 @@ import numpy as np
 
 from ibmap._random import RandomState
 from ibmap._types import Floats, Ints
+from ibmap.drawing.html import summary_html, table_html
 from ibmap.errors import RequestError
 from ibmap.model.conditioning import Part, known_fields, part_around
 from ibmap.model.junction_tree import JunctionTree, normalised, tree_of
@@ -61,6 +62,12 @@ class Answer(Mapping[Hashable, float]):
             error = "" if self.errors is None else f" ± {self.errors[level]:.1g}"
             lines.append(f"  {level}: {p:.4f}{error}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the question, and a line for each level."""
+        head, *lines = str(self).splitlines()
+        rows = [line.strip().rpartition(": ") for line in lines]
+        return summary_html(head, [], table_html([self.variable, ""], [[level, p] for level, _, p in rows]))
 
     @property
     def _how(self) -> str:

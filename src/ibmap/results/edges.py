@@ -15,6 +15,7 @@ from ibmap.independence.base import log_one_minus_exp
 
 NEAR_MISSES = 100_000  #: at most this many pairs without an edge are listed beside the edges
 UNDECIDED = (0.1, 0.9)  #: posteriors that leave a pair undecided: even odds, give or take a factor of nine
+STRONG = log(10)  #: log Bayes factor of what is called strong evidence (Jeffreys 1961)
 BAND = 1 << 16  #: pairs that are looked at together
 
 
@@ -32,12 +33,16 @@ class EdgeTable:
         The first so many pairs are edges.
     log_posteriors : ndarray of shape (m, 2)
         Log posterior of an edge as i sees it, given its blanket, and as j does; NaN if they are not known.
+    counted : tuple of (int, int or None), or None
+        How many of all pairs without an edge are undecided, and against how many there is strong evidence,
+        where they are known although not all pairs are listed, as in a file.
     """
 
     names: tuple[str, ...]
     pairs: Ints
     n_edges: int
     log_posteriors: Floats
+    counted: tuple[int, int | None] | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -66,7 +71,18 @@ class EdgeTable:
     @property
     def n_undecided(self) -> int:
         """How many pairs without an edge are undecided."""
-        return int(self.undecided[self.n_edges :].sum())
+        return self.counted[0] if self.counted else int(self.undecided[self.n_edges :].sum())
+
+    def log_bayes_factors(self, prior_odds: Floats) -> Floats:
+        """Return the log Bayes factor of an edge for every pair: its log odds, less their prior log odds.
+
+        Above zero it is evidence for an edge, below zero evidence against one. ``prior_odds`` has one number
+        for all pairs, or a matrix with one for each.
+        """
+        logs = self.log_posteriors
+        odds = (logs - log_one_minus_exp(np.minimum(logs, 0.0))).mean(axis=1)
+        i, j = self.pairs.T if len(prior_odds) > 1 else np.zeros((2, len(self)), np.int64)
+        return np.asarray(odds - prior_odds[i, j])
 
     def first(
         self, edges: int | None = None, near_misses: int | None = None
@@ -102,12 +118,10 @@ class EdgeTable:
         )
         return {(i, j): (one, other) for (i, j), (one, other) in rows}
 
-    def find(self, i: int, j: int) -> tuple[float, float] | None:
-        """Return both log posteriors of a pair, an edge or a near miss; None if it is not listed."""
+    def place(self, i: int, j: int) -> int | None:
+        """Return where a pair is listed, an edge or a near miss; None if it is not."""
         at = np.flatnonzero((self.pairs == (min(i, j), max(i, j))).all(axis=1))
-        return (
-            (float(self.log_posteriors[at[0], 0]), float(self.log_posteriors[at[0], 1])) if len(at) else None
-        )
+        return int(at[0]) if len(at) else None
 
 
 def edge_table(
@@ -178,23 +192,31 @@ def listed_edges(
     return EdgeTable(graph.names, pairs, graph.n_edges, every)
 
 
-def finding(n_variables: int, n_edges: int, n_uncertain: int = 0, n_undecided: int = 0) -> str:
+def finding(
+    n_variables: int, n_edges: int, n_uncertain: int = 0, n_undecided: int = 0, n_against: int | None = None
+) -> str:
     """Return what was found in one sentence: every pair is an edge, has none, or is undecided.
+
+    ``n_against`` is the number of pairs with strong evidence against an edge; None if it is not known.
 
     Examples
     --------
     >>> finding(8, 8, 1, 3)
     '8 direct associations among 8 variables, 1 of them uncertain; 17 pairs without one, 3 undecided'
-    >>> finding(2, 0)
-    'No direct association among 2 variables; 1 pair without one'
+    >>> finding(3, 0, n_against=2)
+    'No direct association among 3 variables; 3 pairs without one (strong evidence against 2 of them)'
     """
     n_none = n_variables * (n_variables - 1) // 2 - n_edges - n_undecided
     head = counted(n_edges, "direct association") if n_edges else "No direct association"
     uncertain = f", {n_uncertain:,} of them uncertain" if n_uncertain else ""
     undecided = f", {n_undecided:,} undecided" if n_undecided else ""
+    against = ""
+    if n_none and n_against is not None:
+        these = "all of them" if n_against >= n_none > 1 else f"{n_against:,} of them" if n_none > 1 else "it"
+        against = f" (strong evidence against {these})" if n_against else " (no strong evidence against any)"
     return (
         f"{head} among {counted(n_variables, 'variable')}{uncertain}; "
-        f"{counted(n_none, 'pair')} without one{undecided}"
+        f"{counted(n_none, 'pair')} without one{against}{undecided}"
     )
 
 

@@ -1,8 +1,9 @@
-"""Why is there an edge, or why not? Who learned the network is asked again; words first, numbers after."""
+"""Why is there an edge, or why not? Who learned the network is asked again; words first, details apart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from html import escape
+from math import exp, isfinite, log
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from ibmap._types import Ints
 from ibmap.criteria import LocalScore
 from ibmap.criteria.bjp import BoundBJPScore
 from ibmap.criteria.families import PriorOptions
+from ibmap.drawing.html import summary_html
 from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
 from ibmap.engines.mixed import MixedEngine, Pair
 from ibmap.engines.questions import NONE
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
 from ibmap.independence import BoundTest, IndependenceTest, as_test
+from ibmap.independence.base import log_one_minus_exp
 from ibmap.independence.gaussian import partial_correlation
 from ibmap.model.effects import EdgeEffects, effects_in
 from ibmap.results.arranged import ArrangedTable, arranged_table, as_it_is, of_copies
@@ -25,6 +28,8 @@ from ibmap.results.directed import Directed
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Foreign
 
+WEAK = log(3)  #: log Bayes factor below which evidence is not worth more than a mention (Jeffreys 1961)
+LARGE = log(1e6)  #: and above which nobody needs the number
 LIKELY = 0.1  #: rivals with a smaller probability are not told
 ARRANGED = ("evidence-map", "dag-hc")  #: learners that put columns into the order of their contents
 FEW_ROWS = 0.005  #: share of the rows up to which two variables that differ are nearly the same
@@ -107,6 +112,9 @@ class Explanation:
         Of two continuous variables, whatever else there is; they have no levels and no counts.
     means : tuple of (int, float, float)
         Of a number and a variable with levels: rows, mean and standard deviation of the number, by level.
+    log_bayes_factor : float or None
+        Posterior over prior odds of an edge, as a logarithm: below zero it is evidence against a direct
+        association. None where one of them is not known.
     """
 
     x: str
@@ -130,6 +138,7 @@ class Explanation:
     untested: bool = False
     correlation: float | None = None
     means: tuple[tuple[int, float, float], ...] = ()
+    log_bayes_factor: float | None = None
 
     @property
     def log_posterior(self) -> float | None:
@@ -141,9 +150,20 @@ class Explanation:
         logs = [view.numbers.get("log_dependent") for view in self.views]
         return None if None in logs else float(np.mean(logs))  # type: ignore[arg-type]
 
+    def posterior_odds(self) -> float | None:
+        """Return the log odds of an edge: of arcs, over rivals, or the mean of both ends; None if unknown."""
+        if self.over_rivals is not None:
+            return self.over_rivals - float(log_one_minus_exp(np.array(self.over_rivals)))
+        if self.log_odds is not None:
+            return self.log_odds
+        ends = [view.numbers for view in self.views if "log_dependent" in view.numbers]
+        odds = [end["log_dependent"] - end["log_independent"] for end in ends]
+        return float(np.mean(odds)) if odds else None
+
     def words(self) -> str:
         """Return the explanation in a few sentences."""
-        head = f"{self.x} and {self.y} are {'adjacent' if self.joined else 'not adjacent'}"
+        are = "are" if self.joined else "are not"
+        head = f"{self.x} and {self.y} {are} directly associated"
         if self._told:
             head += f" because the edge was {self._told}"
         if self.log_posterior is not None:
@@ -151,15 +171,27 @@ class Explanation:
         views = [view.sentence() for view in self.views]
         if self.untested:
             views.append("Neither end could test the edge: too few rows are left among so many neighbours.")
-        view, effect = [self.view] * bool(self.view), [self.effect] * bool(self.effect)
-        return "\n".join(
-            [f"{head}.", *effect, *self.arcs, *views, *self._stand_ins(), *self._search(), *view]
-        )
+        said = [f"{head}.", self._evidence(), self.effect, *self.arcs, *views, *self._stand_ins()]
+        if self.flips and not self.joined and self.flips[-1].gain < 0:
+            said.append("The edge was left out: seen from both ends, other variables could stand in for it.")
+        return "\n".join(filter(None, said))
+
+    def _evidence(self) -> str:
+        """Say for what the data speak, and how much; "" if that is not known."""
+        if self.log_bayes_factor is None:
+            return ""
+        log_factor = abs(self.log_bayes_factor)
+        if log_factor < WEAK:
+            return "The data say little for or against a direct association."
+        side = "for" if self.log_bayes_factor > 0 else "against"
+        factor = f"{float(f'{exp(log_factor):.2g}'):,.0f}" if log_factor < LARGE else "above a million"
+        return f"Evidence {side} a direct association: Bayes factor {factor}."
 
     def _stand_ins(self) -> list[str]:
         """Tell who could stand in for the edge."""
         return [
-            f"Without this edge, {stays} would be adjacent to {comes}, with probability {share:.2g}."
+            f"If this edge were not there, {stays} might be directly associated with {comes} instead "
+            f"(probability {share:.2g})."
             for stays, comes, share in self.rivals
             if share >= LIKELY
         ]
@@ -177,25 +209,30 @@ class Explanation:
             f"Ascent {step.n} of {self.n_ascents} {'added' if step.added else 'removed'} the edge: "
             f"the score {'rose' if step.gain >= 0 else 'fell'} by {abs(step.gain):.4g} to {step.score:.6g}."
             for step in self.flips
-        ]
-        if self.flips and not self.joined and self.flips[-1].gain < 0:
-            lines.append("The edge was left out: seen from both ends, other variables could stand in for it.")
-        lines = lines or [
-            f"The search {'was not free to flip' if self._told else 'never flipped'} this pair."
-        ]
+        ] or [f"The search {'was not free to flip' if self._told else 'never flipped'} this pair."]
         if self.gain_of_flip is not None:
             verb = "Removing" if self.joined else "Adding"
             lines.append(f"{verb} it now would change the score by {self.gain_of_flip:+.4g}.")
         return lines
 
-    def __str__(self) -> str:
+    def details(self) -> str:
+        """Return how the search came to it, and the numbers of the test or the score, as logarithms."""
         numbers = [f"test {self.test}"]
         for view in self.views:
             found = [f"{name.replace('_', ' ')} {value:.6g}" for name, value in view.numbers.items()]
             slices = [] if view.n_slices is None else [counted(view.n_slices, "slice")]
             sizes = [counted(view.n_rows, "row"), *slices]
             numbers.append(f"seen from {view.x}: {'; '.join([*found, *sizes])}")
-        return "\n".join([self.words(), "", *numbers, "", *self._table()])
+        return "\n".join([*self._search(), *[self.view] * bool(self.view), *numbers])
+
+    def __str__(self) -> str:
+        return "\n".join([self.words(), "", *self._table()])
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the sentences, and the counts."""
+        head, *lines = self.words().splitlines()
+        cells = "\n".join(self._table())
+        return summary_html(head, lines, f"<pre>{escape(cells)}</pre>")
 
     def _table_of_means(self) -> list[str]:
         """Draw the means of the number by level of the other."""
@@ -241,6 +278,7 @@ class Explanation:
             "means": [list(row) for row in self.means],
             "test": self.test,
             "effect": self.effect,
+            "log_bayes_factor": self.log_bayes_factor,
             "untested": self.untested,
             "words": self.words(),
         }
@@ -282,11 +320,10 @@ def explain(
     >>> from ibmap.learners import ibmap_hc
     >>> data = load({"a": [0, 0, 1, 1] * 20, "b": [0, 0, 1, 1] * 20, "c": [0, 1] * 40})
     >>> print(explain(data, ibmap_hc(data), "a", "c").words())
-    a and c are not adjacent; posterior of an edge: 0.173.
+    a and c are not directly associated; posterior of an edge: 0.173.
+    Evidence against a direct association: Bayes factor 5.
     a is independent of c given b: P = 0.896.
     c is independent of a (no other neighbours): P = 0.712.
-    The search never flipped this pair.
-    Adding it now would change the score by -2.831.
     """
     counting = as_engine(data, engine)
     schema = counting.schema
@@ -308,7 +345,7 @@ def explain(
     sentences = (*found.arcs, *nearly_the_same(side_by_side.counts))
     if any({x, y} <= set(group) for group in learned.copies):
         sentences = of_copies([(x, y)], schema.n_rows, sentence=True)
-    return replace(
+    told = replace(
         found,
         views=(views[0], views[1]),
         joined=joined,
@@ -323,6 +360,11 @@ def explain(
         untested={x, y} in map(set, learned.untested),
         **_over_rivals(learned, i, j),
     )
+    prior = None if test is not None else learned.prior_odds
+    odds = None if prior is None else told.posterior_odds()
+    if prior is None or odds is None:
+        return told
+    return replace(told, log_bayes_factor=odds - float(prior[i, j] if len(prior) > 1 else prior[0, 0]))
 
 
 def _arranged(learned: Learned, engine: Engine, pair: tuple[int, int]) -> ArrangedTable:
@@ -417,11 +459,12 @@ def _effect(learned: Learned, engine: Engine, x: str, y: str) -> str:
 
 def _over_rivals(learned: Learned, i: int, j: int) -> dict[str, Any]:
     """Return the posterior that was shown, over rivals if the pair is an edge; nothing if nobody compared."""
-    logs = None if learned.rivals is None else learned.edge_table.find(i, j)
-    if learned.rivals is None or logs is None:
+    at = None if learned.rivals is None else learned.edge_table.place(i, j)
+    if learned.rivals is None or at is None:
         return {}
     x, y = (learned.graph.names[v] for v in (min(i, j), max(i, j)))
-    return {"over_rivals": sum(logs) / 2, "rivals": learned.rivals.get((x, y), ())}
+    shown = float(learned.edge_table.log_posterior[at])
+    return {"over_rivals": shown, "rivals": learned.rivals.get((x, y), ())}
 
 
 def bound_score(learned: Learned, engine: Engine, test: object = None) -> LocalScore | None:

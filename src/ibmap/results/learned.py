@@ -10,6 +10,7 @@ import numpy as np
 
 from ibmap._text import counted, in_seconds, probability
 from ibmap._types import Floats, Ints
+from ibmap.criteria.families import log_prior_odds
 from ibmap.data import Schema
 from ibmap.drawing.html import summary_html, table_html
 from ibmap.drawing.svg import ACCENT, UNSIGNED, WRONG, Line, network_svg, width_of
@@ -17,7 +18,7 @@ from ibmap.engines import Source, as_engine
 from ibmap.graph import Graph
 from ibmap.model.averaged_effects import with_averages
 from ibmap.model.effects import EdgeEffects, Effects, effects_in
-from ibmap.results.edges import EdgeTable, both_ways, edge_table
+from ibmap.results.edges import STRONG, EdgeTable, both_ways, edge_table, finding
 from ibmap.results.provenance import Provenance
 from ibmap.results.warnings import more_cells_than_rows, untested
 from ibmap.search import climb, state
@@ -120,6 +121,19 @@ class Learned:
         return self.provenance.test_label
 
     @property
+    def finding(self) -> str:
+        """What was found, in one sentence: how many pairs are edges, are none, and are undecided."""
+        graph, table = self.graph, self.edge_table
+        return finding(graph.n_variables, graph.n_edges, table.n_uncertain, table.n_undecided, self.n_against)
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, in one sentence: how many rows, which learner, how long."""
+        test = "" if self.provenance.test is None else f", test {self.test}"
+        rows = counted(self.n_rows, "row")
+        return f"Learned from {rows} by {self.learner}{test} in {in_seconds(self.seconds)}."
+
+    @property
     def iterations(self) -> str:
         """What ``n_iter`` counts: "ascent", or "variable" for learners without a score."""
         return "variable" if self.score is None else "ascent"
@@ -184,6 +198,43 @@ class Learned:
     def edge_table(self) -> EdgeTable:
         """Edges and near misses, the most credible first; made when somebody first asks."""
         return self.known_edges or edge_table(self.graph, self.pair_scores, constant=self.constant)
+
+    @property
+    def prior_odds(self) -> Floats | None:
+        """Log prior odds of an edge: one number for all pairs, or a matrix; None if they are not known."""
+        made_by, n = self.provenance, self.graph.n_variables
+        prior = getattr(made_by.test, "prior", None)
+        if self.score is None:
+            return None
+        if made_by.test is not None:  # its prior is that of independence
+            return None if prior is None else np.atleast_2d(np.log1p(-np.asarray(prior)) - np.log(prior))
+        options = made_by.options if made_by.score is None else made_by.score.options()
+        neighbours = options.get("expected_neighbours")
+        return None if neighbours is None else log_prior_odds(n, neighbours, options.get("prior"))
+
+    @cached_property
+    def log_bayes_factors(self) -> Floats:
+        """The log Bayes factor of an edge for every pair of the edge table; NaN where it is not known.
+
+        Posterior odds over prior odds: above zero it is evidence for a direct association, below against.
+        """
+        prior = self.prior_odds
+        table = self.edge_table
+        return np.full(len(table), np.nan) if prior is None else table.log_bayes_factors(prior)
+
+    @property
+    def n_against(self) -> int | None:
+        """Against how many pairs there is strong evidence; None if not all of them are known.
+
+        A Bayes factor of ten or more, and a posterior that does not leave them undecided.
+        """
+        table, n_known = self.edge_table, self.graph.n_variables - len(self.constant)
+        if table.counted:
+            return table.counted[1]
+        if self.prior_odds is None or len(table) < n_known * (n_known - 1) // 2:
+            return None
+        against = (self.log_bayes_factors <= -STRONG) & ~table.undecided
+        return int(against[table.n_edges :].sum())
 
     @cached_property
     def untested(self) -> tuple[tuple[str, str], ...]:
@@ -250,18 +301,24 @@ class Learned:
 
         ``posterior`` summarises what the two ends say (``posterior_in_words`` tells how);
         ``log_posterior_xy`` and ``log_posterior_yx`` are the two (x given its blanket, y given its own).
+        ``log_bayes_factor`` is above zero where the data speak for an edge, below zero where against one.
+        Where effects are known, ``strength`` says how strong an edge is, from 0 to 1, and ``sign`` is 1 where
+        both ends rise together, -1 where one falls, and 0 where levels have no order.
         """
-        return frame({**self.edge_table.columns, **self._effect_columns()}, self.backend)
+        columns = {**self.edge_table.columns, "log_bayes_factor": self.log_bayes_factors}
+        return frame({**columns, **self._effect_columns()}, self.backend)
 
     def _effect_columns(self) -> dict[str, Any]:
         """Return the effects of the pairs of the edge table; NaN for pairs without an edge."""
         if self.effects is None:
             return {}
-        table, n = self.edge_table, self.graph.n_variables
-        edges, rows = self.graph.pairs, table.pairs[: table.n_edges]
-        place = np.searchsorted(edges @ [n, 1], rows @ [n, 1])
-        columns: dict[str, Any] = {name: np.full(len(table), np.nan) for name in self.effects.columns}
+        table, place = self.edge_table, self._places()
+        names = dict.fromkeys(("strength", "sign", *self.effects.columns))
+        columns: dict[str, Any] = {name: np.full(len(table), np.nan) for name in names}
         numbers = [self.effects.numbers(e) for e in range(self.graph.n_edges)]
+        of_all = np.abs(self.effects.strength).tolist(), self.effects.sign.tolist()
+        for known, strength, sign in zip(numbers, *of_all, strict=True):
+            known.update(strength=strength, sign=sign)
         for name, column in columns.items():
             column[: table.n_edges] = [numbers[e].get(name, np.nan) for e in place.tolist()]
         if dependences := getattr(self.effects, "dependences", None):
@@ -269,35 +326,48 @@ class Learned:
             columns["depends_on"] = [*on, *[""] * (len(table) - len(on))]
         return columns
 
+    def _places(self) -> Ints:
+        """Return for every edge of the edge table where it stands in ``graph.pairs``."""
+        table, n = self.edge_table, max(self.graph.n_variables, 1)
+        return np.searchsorted(self.graph.pairs @ [n, 1], table.pairs[: table.n_edges] @ [n, 1])
+
+    def strongest(self, top: int) -> list[tuple[str, str, float, float]]:
+        """Return x, y and both log posteriors of some edges: the strongest, and of these the most probable.
+
+        Where strengths are not known, the most probable.
+        """
+        table = self.edge_table
+        if self.effects is not None:
+            strength = np.nan_to_num(np.abs(self.effects.strength))[self._places()]
+            order = np.argsort(-strength, kind="stable")[:top]
+            table = replace(table, pairs=table.pairs[order], log_posteriors=table.log_posteriors[order])
+        return table.first(min(top, self.graph.n_edges), 0)
+
+    @property
+    def order_in_words(self) -> str:
+        """How :meth:`strongest` sorts them, as a heading; "" if there are no edges."""
+        if not self.graph.n_edges:
+            return ""
+        if self.effects is not None and not np.isnan(self.effects.strength).all():
+            return "strongest edges"
+        return "most probable edges" if self.score is not None else "edges"
+
     def summary(self) -> str:
-        """Provenance in a few lines: what was learned, from what, how, and how long it took."""
-        graph = self.graph
-        lines = [
-            f"Markov network of {graph.n_variables} variables and {graph.n_edges} edges",
-            f"  learned by   {self.learner}",
-            f"  with test    {self.test}",
-            f"  from         {self.n_rows} rows",
-            f"  performed    {self.n_tests} tests, {self.n_iter} {self.iterations}s",
-            f"  took         {in_seconds(self.seconds)}",
-        ]
-        if self.score is not None:
-            lines.insert(4, f"  score        {self.score:.6f}")
-        lines += [f"  warning      {words}" for words in self.warnings]
-        return "\n".join(lines)
+        """What was found, in a sentence, what to beware of, and where it comes from."""
+        warnings = [f"Warning: {words}" for words in self.warnings]
+        return "\n".join([f"{self.finding}.", *warnings, self.origin])
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: the strongest edges, and a picture."""
-        found, n_edges = self.edge_table.first(STRONGEST, 0), self.graph.n_edges
+        found, n_edges = self.strongest(STRONGEST), self.graph.n_edges
         rows = [
             [x, y, "" if isnan(xy) else probability((xy + yx) / 2), self.effect_in_short[x, y]]
             for x, y, xy, yx in found
         ]
-        table = table_html(
-            ["", "", "posterior" if self.score is not None else "", ""], rows, n_edges - len(rows)
-        )
-        edges, names = counted(n_edges, "edge"), counted(self.graph.n_variables, "variable")
-        headline = f"{edges} among {names}, learned from {counted(self.n_rows, 'row')} by {self.learner}"
-        return summary_html(headline, self.warnings, table, network_svg(self.graph, self._lines()))
+        heads = [self.order_in_words, "", "posterior" if self.score is not None else "", ""]
+        table = table_html(heads, rows, n_edges - len(rows))
+        picture = network_svg(self.graph, self._lines())
+        return summary_html(self.finding, [*self.warnings, self.origin], table, picture)
 
     def _lines(self) -> dict[tuple[str, str], Line]:
         """Return how edges are drawn: as wide as they are strong, in the colour of their sign."""

@@ -47,8 +47,9 @@ class Result:
         The network, its history and provenance; without the matrix of pair scores.
     content : dict
         Everything, as it stands in the file: near_misses (the closest ones; n_undecided tells how many of all
-        pairs without an edge are undecided), levels, counts, data, provenance, made_with, and perhaps
-        required and forbidden, which older files do not have; arcs, if there is a directed graph.
+        pairs without an edge are undecided, n_against against how many there is strong evidence), levels,
+        counts, data, provenance, made_with, and perhaps required and forbidden, which older files do not
+        have; arcs, if there is a directed graph.
     """
 
     learned: Learned
@@ -89,6 +90,7 @@ def result_content(
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "near_misses": _near_misses(learned),
         "n_undecided": learned.edge_table.n_undecided,
+        "n_against": learned.n_against,
         "rivals": None
         if learned.rivals is None
         else [[x, y, [list(one) for one in who]] for (x, y), who in learned.rivals.items()],
@@ -148,9 +150,9 @@ def as_result(source: Any) -> Result:
         return source
     if isinstance(source, str | PathLike):
         return read_result(source)
-    if not hasattr(source, "learned_"):
+    if not hasattr(source, "described_"):
         raise RequestError(f"expected a fitted learner, a result or its folder, not {type(source).__name__}")
-    return result_of_learned(source.learned_, source.engine_)
+    return result_of_learned(source.described_, source.engine_)
 
 
 def read_json(
@@ -215,7 +217,7 @@ def result_of(found: dict[str, Any]) -> Result:
         arcs=_arcs(found["arcs"], graph) if "arcs" in found else None,
         arc_score=_arc_score(found.get("arc_score")),
         view_scores=_view_scores(found.get("view_scores")),
-        known_edges=_known_edges(network, found["near_misses"]),
+        known_edges=_known_edges(network, found),
         warnings=tuple(str(words) for words in list(found.get("warnings", []))),
         rivals=_rivals(found.get("rivals")),
         copies=network.copies,
@@ -246,8 +248,9 @@ def _check_fields(found: dict[str, Any], network: Network) -> None:
         raise DataError("levels must be lists of words")
     if not isinstance(found.get("ordinal", []), list):
         raise DataError("ordinal is not a list")
-    if type(found.get("n_undecided", 0)) is not int:
-        raise DataError("n_undecided is not a whole number")
+    for name in ("n_undecided", "n_against"):
+        if type(found.get(name) or 0) is not int:
+            raise DataError(f"{name} is not a whole number")
     if not isinstance(made_with, dict):
         raise DataError("made_with is not a dict")
     for part in found["provenance"].values():
@@ -283,18 +286,20 @@ def _provenance_of_version_1(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _known_edges(network: Network, near_misses: list[Any]) -> EdgeTable:
+def _known_edges(network: Network, found: Mapping[str, Any]) -> EdgeTable:
     """Return the edge table of a file: its edges by falling posterior, and the near misses that it keeps."""
     graph, unknown = network.graph, float("nan")
     logs = np.array(
         [[n.get(name, unknown) for name in POSTERIORS[1:]] for _, _, n in network.edges()], dtype=float
     ).reshape(-1, 2)
     order = np.argsort(-np.nan_to_num(logs.sum(axis=1)), kind="stable")
-    missed = [(graph.index(x), graph.index(y), float(xy), float(yx)) for x, y, _, xy, yx in near_misses]
+    listed = found["near_misses"]
+    missed = [(graph.index(x), graph.index(y), float(xy), float(yx)) for x, y, _, xy, yx in listed]
     pairs = np.array([row[:2] for row in missed], np.int64).reshape(-1, 2)
     other = np.array([row[2:] for row in missed], float).reshape(-1, 2)
     every = np.concatenate([graph.pairs[order], pairs]), np.concatenate([logs[order], other])
-    return EdgeTable(graph.names, every[0], graph.n_edges, every[1])
+    counts = (found["n_undecided"], found.get("n_against")) if "n_undecided" in found else None
+    return EdgeTable(graph.names, every[0], graph.n_edges, every[1], counts)
 
 
 def _rivals(found: Any) -> dict[tuple[str, str], tuple[tuple[str, str, float], ...]] | None:
