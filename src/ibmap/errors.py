@@ -1,7 +1,7 @@
 """The exceptions of ibmap: one line of words for users, no traceback needed.
 
 Every error that a user's data or request can cause is an :class:`IbmapError`; the command line prints
-its message on one line and leaves with exit code 1.
+its message on one line and leaves with exit code 2 if the command makes no sense, 1 if a table does not do.
 """
 
 import re

@@ -135,3 +135,9 @@ def test_completion_of_the_shell(ibmap, monkeypatch):
     monkeypatch.setenv("COMP_WORDS", "ibmap boot")
     monkeypatch.setenv("COMP_CWORD", "1")
     assert ibmap().out.split() == ["bootstrap"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_common_options_come_first_and_are_few(ibmap, verb: str) -> None:
+    first = ibmap(*verb.split(), "--help").out.split("Options:\n", 1)[1].split("\n\n")[0]
+    assert len(re.findall(r"^  -", first, re.MULTILINE)) <= 25

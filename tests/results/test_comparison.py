@@ -32,7 +32,7 @@ def comparison(p_adjusted: tuple[float, ...] = (0.04, 0.05, 1.0, 0.5), largest: 
         labels=("men", "women"),
         learned=groups,  # type: ignore[arg-type]
         pairs=PAIRS,
-        difference=np.array([-0.4, 0.2, 0.3, 0.25]),
+        fitted=np.array([[0.5, -0.2, 0.0, 0.15], [0.1, 0.0, 0.3, 0.4]]),
         deviation=np.array([1.5, 4.25, 2.0, 3.0]),
         p_value=np.array([0.0123456, 0.02, 0.3, 0.4]),
         p_adjusted=np.array(p_adjusted),
@@ -46,17 +46,16 @@ def test_edges_are_those_of_either_group_and_strengths_those_of_each() -> None:
     found = comparison()
     assert found.in_group(0).tolist() == [True, True, False, False]
     assert found.in_group(1).tolist() == [True, False, True, True]
-    assert found.strengths(0).tolist() == [0.5, -0.2, 0.0, 0.0]
-    assert found.strengths(1).tolist() == [0.1, 0.0, 0.3, 0.4]
+    assert found.difference.tolist() == pytest.approx([-0.4, 0.2, 0.3, 0.25])
     assert found.signed.tolist() == [True, True, True, False]
     assert found.union.edges == (("a", "b"), ("a", "c"), ("b", "c"), ("c", "d"))
 
 
 def test_rows_are_sorted_by_standard_errors() -> None:
     assert comparison().rows() == [
-        ("a", "c", "-0.20", "none", "+0.20", "0.02", "0.05"),
-        ("c", "d", "none", "0.40", "0.25", "0.4", "0.5"),
-        ("b", "c", "none", "+0.30", "+0.30", "0.3", "1"),
+        ("a", "c", "-0.20", "(+0.00)", "+0.20", "0.02", "0.05"),
+        ("c", "d", "(0.15)", "0.40", "+0.25", "0.4", "0.5"),
+        ("b", "c", "(+0.00)", "+0.30", "+0.30", "0.3", "1"),
         ("a", "b", "+0.50", "+0.10", "-0.40", "0.0123", "0.04"),
     ]
 

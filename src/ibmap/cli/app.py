@@ -37,10 +37,12 @@ from ibmap.cli.score import score
 from ibmap.cli.screen import give_up_stdout
 from ibmap.cli.simulate import simulate
 from ibmap.cli.test import answer
-from ibmap.errors import DataWarning, IbmapError, SearchWarning
+from ibmap.errors import DataWarning, IbmapError, RequestError, SearchWarning, UnknownVariableError
 
 HELP = {"help_option_names": ["-h", "--help"]}
 COLOURS = {"warning": "33", "error": "31"}  #: of a terminal: yellow, red
+USAGE = 2  #: the exit code of a command that makes no sense; 1 is for tables and files that do not do
+ASKED = (RequestError, UnknownVariableError)
 TOLD = (DataWarning, SearchWarning)  #: warnings that people see, on one line
 
 
@@ -61,7 +63,7 @@ class Verbs(TyperGroup):
         except (IbmapError, OSError) as error:
             leave()  # if a signal was heard, the error is a part of the end
             say("error", self._in_options(ctx, _words(error)))
-            raise typer.Exit(1) from None
+            raise typer.Exit(USAGE if isinstance(error, ASKED) else 1) from None
         except (OverflowError, RecursionError) as error:
             say("error", f"a number is too large, or something is nested too deeply: {error}")
             raise typer.Exit(1) from None

@@ -57,8 +57,6 @@ def compare(
         raise RequestError("compare takes no weights: permutations would separate repeated rows")
     learner = learner.settled(test)
     learner.function()  # an unknown one is refused before the table is read
-    if learner.learner == "evidence-map" and learner.view is None:
-        learner = replace(learner, view="undirected")  # most of the time would go into directed graphs
     from ibmap.learners.comparison import compare_groups
 
     with output_folder(output.out, FILES, output.force):

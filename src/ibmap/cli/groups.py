@@ -14,11 +14,41 @@ from typing import Any
 from typer.core import TyperCommand
 
 from ibmap._text import listed
+from ibmap.cli.options import LearnerOptions, TableOptions, TestOptions
 from ibmap.cli.registries import Names
 from ibmap.cli.screen import writing
 from ibmap.errors import RequestError
 
 LARGEST = 1_000_000_000  #: of any whole number that is an option, seeds aside
+
+
+#: options of their own section in the help, by the group that holds them; all others are common
+HEADINGS: dict[str, Any] = {
+    "How the table is read": TableOptions,
+    "How networks are searched and scored": LearnerOptions,
+    "Tests of independence, for learners that ask one": TestOptions,
+}
+COMMON = (
+    *(
+        "learner",
+        "require",
+        "forbid",
+        "knowledge",
+        "missing",
+        "discretize",
+        "bins",
+        "drop",
+        "only",
+        "ordinal",
+    ),
+    *("nominal", "continuous", "weights", "cluster"),
+)
+
+
+def _heading(name: str) -> str:
+    """Return the section of the help that an option belongs to."""
+    found = (heading for heading, group in HEADINGS.items() if name in {one.name for one in fields(group)})
+    return "Options" if name in COMMON else next(found, "Options")
 
 
 def expanded(verb: Callable[..., None]) -> Callable[..., None]:
@@ -82,6 +112,19 @@ class Verb(TyperCommand):
             if isinstance(value, int) and abs(value) > LARGEST and option.name != "seed":
                 raise RequestError(f"{option.opts[0]} must be at most {LARGEST:,}")
         return rest
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, the common options, then the others under headings."""
+        sections: dict[str, list[Any]] = {name: [] for name in ("Arguments", "Options", *HEADINGS)}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                is_argument = param.param_type_name == "argument"
+                sections["Arguments" if is_argument else _heading(param.name)].append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

@@ -37,8 +37,7 @@ def compare(
     first, second : table
         Two tables with the same columns; or one, and ``by``.
     learner : StructureLearner or None
-        What learns; it is copied, never changed. None is :class:`EvidenceMAP`, which looks for no directed
-        graphs here (view="undirected"), as most of the time would go there. Its options tell how the
+        What learns; it is copied, never changed. None is :class:`EvidenceMAP`. Its options tell how the
         tables are read; continuous columns of both are cut at the edges of the first.
     by : str or None
         The column, with two values, that tells the groups of one table apart.
@@ -79,8 +78,6 @@ def compare(
 
     def learn(engine: Engine) -> Learned:
         copy: Any = clone(learner)
-        if isinstance(copy, EvidenceMAP) and copy.view is None:
-            copy.view = "undirected"
         if hasattr(copy, "checkpoint"):
             copy.checkpoint = None  # a file holds one search
         return copy._learn(engine)  # type: ignore[no-any-return]

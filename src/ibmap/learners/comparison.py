@@ -98,7 +98,7 @@ def compare_groups(
             advance(len(chance), n_permutations)
     margins = [_shares(row, len(levels)) for row, levels in zip(codes, groups[0].levels, strict=True)]
     shown = (learned[0].with_effects(groups[0]), learned[1].with_effects(groups[1]))
-    return _judged(labels, shown, difference(groups, _union_of(learned), margins), observed, chance)
+    return _judged(labels, shown, fitted_strengths(groups, _union_of(learned), margins), observed, chance)
 
 
 def permuted_rows(
@@ -164,27 +164,31 @@ def deviations(groups: Sequence[Table], graph: Graph) -> Floats:
     return np.asarray(-ndtri(np.maximum(chdtrc(freedom, squares), TINY) / 2))
 
 
-def difference(groups: Groups, graph: Graph, margins: Sequence[Floats]) -> Floats:
-    """Return Cramér's V of the ratio of the odds ratios of every edge; of ordered levels with a sign."""
-    first, second = (contrast_effects(as_engine(group), graph) for group in groups)
+def fitted_strengths(groups: Groups, graph: Graph, margins: Sequence[Floats]) -> Floats:
+    """Return the strength of every edge in both groups, (2, edges): Cramér's V; a sign if levels are ordered.
+
+    Both have the same edges and the same shares of levels, so that the two numbers can be subtracted.
+    """
     codings = [contrasts(len(margin)) for margin in margins]
-    out, schema = np.zeros(graph.n_edges), groups[0].schema
+    out, schema = np.zeros((2, graph.n_edges)), groups[0].schema
     ordered = schema.ordinal | (schema.cardinalities == 2)
-    for e, (i, j) in enumerate(graph.pairs.tolist()):
-        table = codings[i] @ (second[e][0] - first[e][0]) @ codings[j].T
-        if min(table.shape) < 2:
-            continue
-        shares = with_margins(table, margins[i], margins[j])
-        out[e] = cramers_v(shares, margins[i], margins[j])
-        if ordered[[i, j]].all() and score_correlation(shares, margins[i], margins[j]) < 0:
-            out[e] *= -1.0
+    for g, group in enumerate(groups):
+        effects = contrast_effects(as_engine(group), graph)
+        for e, ((i, j), (effect, _)) in enumerate(zip(graph.pairs.tolist(), effects, strict=True)):
+            table = codings[i] @ effect @ codings[j].T
+            if min(table.shape) < 2:
+                continue
+            shares = with_margins(table, margins[i], margins[j])
+            out[g, e] = cramers_v(shares, margins[i], margins[j])
+            if ordered[[i, j]].all() and score_correlation(shares, margins[i], margins[j]) < 0:
+                out[g, e] *= -1.0
     return out
 
 
 def _judged(
     labels: tuple[str, str],
     learned: tuple[Learned, Learned],
-    difference: Floats,
+    fitted: Floats,
     observed: Mapping[tuple[int, int], float],
     chance: Sequence[Mapping[tuple[int, int], float]],
 ) -> Comparison:
@@ -202,7 +206,7 @@ def _judged(
         labels,
         learned,
         np.array(pairs, np.int64).reshape(-1, 2),
-        difference,
+        fitted,
         values,
         share(by_edge >= seen),
         share(largest[:, None] >= seen),

@@ -8,8 +8,8 @@ from ibmap.results.comparison import LEVEL, SAME, Comparison
 
 WHAT = (
     "Strength is Cramér's V of an edge, everything else equal, with a sign for binary and ordinal variables. "
-    "A difference is Cramér's V of the ratio of the odds ratios, fitted in both groups for all edges of "
-    "either network. p: the share of permutations of the rows in which this edge differs as much, in "
+    "Both groups are fitted with the edges of either network; in brackets: the network of this group lacks "
+    "the edge. p: the share of permutations of the rows in which this edge differs as much, in "
     "standard errors; adjusted: in which any edge does."
 )
 STYLE = """

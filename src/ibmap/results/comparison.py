@@ -35,9 +35,10 @@ class Comparison:
         Their networks, with effects.
     pairs : ndarray of shape (m, 2)
         The edges of either network, as positions.
-    difference : ndarray of shape (m,)
-        Cramér's V of the ratio of the odds ratios in the two groups, everything else equal; 0 where both
-        groups have the same. Of binary variables it has a sign: plus if the second group has the larger.
+    fitted : ndarray of shape (2, m)
+        The strength of each of these edges in either group, Cramér's V, everything else equal, with a sign
+        where levels have an order: fitted with the edges of both networks, and the levels as frequent as in
+        all rows, so that the two can be compared.
     deviation : ndarray of shape (m,)
         How far the groups differ in each edge, in standard errors.
     p_value, p_adjusted : ndarray of shape (m,)
@@ -52,7 +53,7 @@ class Comparison:
     labels: tuple[str, str]
     learned: tuple[Learned, Learned]
     pairs: Ints = field(repr=False)
-    difference: Floats = field(repr=False)
+    fitted: Floats = field(repr=False)
     deviation: Floats = field(repr=False)
     p_value: Floats = field(repr=False)
     p_adjusted: Floats = field(repr=False)
@@ -75,12 +76,13 @@ class Comparison:
         keys = np.array([len(self.names), 1])
         return np.isin(self.pairs @ keys, self.learned[g].graph.pairs @ keys)
 
-    def strengths(self, g: int) -> Floats:
-        """Return the strength of the edges in one group; 0 where it has no such edge."""
-        effects, found = self.learned[g].effects, np.zeros(len(self.pairs))
-        if effects is not None:
-            found[self.in_group(g)] = effects.strength
-        return found
+    @property
+    def difference(self) -> Floats:
+        """The strength of each edge in the second group, less that in the first.
+
+        Of levels without an order the strengths may be alike although the tables differ.
+        """
+        return np.asarray(self.fitted[1] - self.fitted[0])
 
     @property
     def signed(self) -> Bools:
@@ -92,13 +94,17 @@ class Comparison:
         return found
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return x, y, strength in both groups, difference, p and adjusted p as people read them."""
+        """Return x, y, strength in both groups, difference, p and adjusted p as people read them.
+
+        The strength in a group without the edge is in brackets.
+        """
         order, edges, rows = self._order().tolist(), self.edges, []
-        there, strengths = [self.in_group(g) for g in (0, 1)], [self.strengths(g) for g in (0, 1)]
+        there = [self.in_group(g) for g in (0, 1)]
         for e in order:
             form = "+.2f" if self.signed[e] else ".2f"
-            both = [format(strengths[g][e], form) if there[g][e] else "none" for g in (0, 1)]
-            numbers = format(self.difference[e], form), f"{self.p_value[e]:.3g}", f"{self.p_adjusted[e]:.3g}"
+            shown = [format(self.fitted[g, e], form) for g in (0, 1)]
+            both = [text if there[g][e] else f"({text})" for g, text in enumerate(shown)]
+            numbers = f"{self.difference[e]:+.2f}", f"{self.p_value[e]:.3g}", f"{self.p_adjusted[e]:.3g}"
             rows.append((*edges[e], *both, *numbers))
         return rows
 
@@ -119,8 +125,8 @@ class Comparison:
             "y": [edges[e][1] for e in order],
             "in_first": self.in_group(0)[order],
             "in_second": self.in_group(1)[order],
-            "strength_first": self.strengths(0)[order],
-            "strength_second": self.strengths(1)[order],
+            "strength_first": self.fitted[0][order],
+            "strength_second": self.fitted[1][order],
             "difference": self.difference[order],
             "deviation": self.deviation[order],
             "p_value": self.p_value[order],
@@ -166,11 +172,13 @@ class Comparison:
     def svg(self, width: int = 420) -> str:
         """Return a picture: edges that differ in colour, the wider the more; those that do not in grey."""
         lines, (first, second) = {}, self.labels
-        there, strengths = [self.in_group(g) for g in (0, 1)], [self.strengths(g) for g in (0, 1)]
+        there = [self.in_group(g) for g in (0, 1)]
         for e, edge in enumerate(self.edges):
             wide, both = width_of(self.difference[e]), bool(there[0][e] and there[1][e])
             line = Line(wide, INK if both else WRONG if there[1][e] else ACCENT)
-            said = f"{edge[0]} – {edge[1]}: {first} {strengths[0][e]:.2f}, {second} {strengths[1][e]:.2f}, "
+            said = (
+                f"{edge[0]} – {edge[1]}: {first} {self.fitted[0, e]:.2f}, {second} {self.fitted[1, e]:.2f}, "
+            )
             title = f"{said}adjusted p {self.p_adjusted[e]:.3g}"
             plain = Line(1.2, SAME, dashed=not both)
             lines[edge] = (line if self.different[e] else plain)._replace(title=title)
