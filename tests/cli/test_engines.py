@@ -89,7 +89,7 @@ def test_what_cannot_work_is_one_line_and_writes_nothing(
 ) -> None:
     monkeypatch.setattr(clusters, "REACH", "0.3s")
     found = ibmap("learn", folder, "--out", tmp_path / "out", *options)
-    assert found.code == 1
+    assert found.code in (1, 2)
     assert words in found.err
     assert len(found.err.strip().splitlines()) == 1
     assert not (tmp_path / "out").exists()

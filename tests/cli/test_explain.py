@@ -127,7 +127,7 @@ def test_a_prior_per_pair_is_remembered(ibmap, survey, tmp_path):
 def test_a_table_that_moved_or_changed(ibmap, result, survey, tmp_path):
     moved = survey.rename(tmp_path / "moved.csv")
     ran = ibmap("explain", result, "smoke", "tea")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "any more: pass --data FILE" in ran.err
     assert ibmap("explain", result, "smoke", "tea", "--data", moved).code == 0
     moved.write_text("\n".join(moved.read_text().splitlines()[:200]))

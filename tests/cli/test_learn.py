@@ -52,7 +52,7 @@ def test_older_results_are_replaced_by_force_only(ibmap, survey, tmp_path, name)
     older = tmp_path / name
     older.write_text("older")
     ran = ibmap("learn", tmp_path / "no table", "--out", tmp_path)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code, ran.out) == (2, "")
     assert ran.refuses(repr(str(older)), "--force")
     assert older.read_text() == "older"
     assert ibmap("learn", survey, "--out", tmp_path, "--force").code == 0
@@ -95,7 +95,7 @@ def test_top_limits_the_edges_shown(ibmap, survey):
 def test_start_required_and_forbidden(ibmap, survey, tmp_path):
     assert ibmap("learn", survey, "--out", tmp_path, "--require", "tea,cough").code == 0
     ran = ibmap("learn", survey, "--start", tmp_path / "graph.json", "--forbid", "cough, smoke", "--json")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "both in the start graph and forbidden" in ran.err
     ran = ibmap("learn", survey, "--forbid", "cough, smoke", "--require", "smoke,tea", "--json")
     edges = json.loads(ran.out)["edges"]
@@ -122,10 +122,10 @@ def test_ambiguous_names_are_refused(ibmap, tmp_path):
     frame = pl.DataFrame({name: [(row >> k) % 2 for row in range(64)] for k, name in enumerate(names)})
     frame.write_csv(tmp_path / "t.csv")
     ran = ibmap("learn", tmp_path / "t.csv", "--require", "a,b,c")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "can be read in 2 ways" in ran.err
     ran = ibmap("test", tmp_path / "t.csv", "a", "b", "--given", "b,c")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "can mean" in ran.err
 
 

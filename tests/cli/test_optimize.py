@@ -105,7 +105,7 @@ def test_options_of_every_learner(ibmap, options):
 )
 def test_bad_requests_are_one_line(ibmap, arguments, words):
     ran = ibmap(*arguments)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("ibmap: error: ")
     assert ran.err.count("\n") == 1
     assert words in ran.err

@@ -56,7 +56,7 @@ def test_columns_and_missing_values_are_settled_when_packing(ibmap, tmp_path):
 
 def test_what_is_there_is_replaced_by_force_only(ibmap, survey, packed):
     ran = ibmap("pack", survey, packed)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code, ran.out) == (2, "")
     assert "exists" in ran.err
     assert ibmap("pack", survey, packed, "--force").code == 0
 

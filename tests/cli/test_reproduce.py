@@ -71,7 +71,7 @@ def test_without_matplotlib_one_line_says_how_to_get_the_figure(ibmap, toy, tmp_
 )
 def test_mistakes_are_one_line(ibmap, toy, tmp_path, arguments, words):
     ran = ibmap("reproduce", *arguments, "--out", tmp_path)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"ibmap: error: {words}")
     assert ran.err.count("\n") == 1
 
@@ -79,7 +79,7 @@ def test_mistakes_are_one_line(ibmap, toy, tmp_path, arguments, words):
 def test_other_settings_need_another_folder(ibmap, toy, tmp_path):
     assert ibmap("reproduce", "toy", "--quick", "--out", tmp_path).code == 0
     ran = ibmap("reproduce", "toy", "--quick", "--out", tmp_path, "--set", "seed=3")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "seed is 0 there and 3 here" in ran.err
     assert "--out" in ran.err
 

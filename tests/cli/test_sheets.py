@@ -29,7 +29,7 @@ def test_a_sheet_is_learned_from_and_found_again(ibmap, book, tmp_path):
     assert ibmap("explain", tmp_path / "out", "a", "b")[0] == 0
     book.unlink()
     code, _, err = ibmap("explain", tmp_path / "out", "a", "b")
-    assert code == 1
+    assert code == 2
     assert "there is no table" in err
 
 

@@ -95,7 +95,7 @@ def test_bad_requests_are_one_line_and_write_nothing(ibmap, tmp_path, arguments,
     (older / "truth.json").write_text("older")
     for out in (older, tmp_path / "fresh"):
         ran = ibmap(*arguments, "--out", out, "--force")
-        assert (ran.code, ran.out) == (1, "")
+        assert (ran.code, ran.out) == (2, "")
         assert ran.err.startswith("ibmap: error: ")
         assert ran.err.count("\n") == 1
         assert words in ran.err
@@ -118,7 +118,7 @@ def test_a_file_in_the_way(ibmap, tmp_path):
     assert "it is, or lies in, a file" in ibmap(*RANDOM, "--out", tmp_path / "file").err
     (tmp_path / "truth.json").mkdir()
     ran = ibmap(*RANDOM, "--out", tmp_path)
-    assert (ran.code, "it is a folder" in ran.err) == (1, True)
+    assert (ran.code, "it is a folder" in ran.err) == (2, True)
     assert not (tmp_path / "data.csv").exists()
 
 

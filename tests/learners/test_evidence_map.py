@@ -59,7 +59,7 @@ def test_the_whole_product(score: str, search: str, tmp_path: Any) -> None:
     assert not learned.graph.has_edge(names[2], names[3])
     told = explain(CHAIN, learned, names[0], names[1])
     assert told.joined
-    assert "adjacent" in told.words()
+    assert "directly associated" in told.words()
     result = result_of_learned(learned, CHAIN)
     (tmp_path / "result.json").write_text(result_text(result), encoding="utf-8")
     again = read_result(tmp_path).learned
@@ -150,7 +150,7 @@ def test_an_edge_that_could_be_another_one_is_not_certain() -> None:
     assert {stays, comes} == {"b", *other}
     assert share > 0.5
     words = explain(copies(), learned, x, y)
-    assert f"Without this edge, b would be adjacent to {comes}" in words.words()
+    assert f"If this edge were not there, b might be directly associated with {comes}" in words.words()
     assert words.log_posterior < np.log(0.99)
     certain = explain(copies(), learned, "a", "c")
     assert certain.log_posterior == pytest.approx(0.0, abs=1e-6)

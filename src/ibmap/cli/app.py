@@ -63,7 +63,8 @@ class Verbs(TyperGroup):
         except (IbmapError, OSError) as error:
             leave()  # if a signal was heard, the error is a part of the end
             say("error", self._in_options(ctx, _words(error)))
-            raise typer.Exit(USAGE if isinstance(error, ASKED) else 1) from None
+            asked = isinstance(error, ASKED) and not isinstance(error.__context__, OSError)
+            raise typer.Exit(USAGE if asked else 1) from None
         except (OverflowError, RecursionError) as error:
             say("error", f"a number is too large, or something is nested too deeply: {error}")
             raise typer.Exit(1) from None

@@ -1,5 +1,6 @@
 """Do two groups have the same network? Rows are distributed anew, many times, to see what chance does."""
 
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from threading import Event
 from typing import Any
@@ -14,7 +15,7 @@ from ibmap._types import Floats, Ints
 from ibmap.criteria.coding import contrasts
 from ibmap.data import Table
 from ibmap.engines import Engine, as_engine
-from ibmap.errors import DataError, RequestError
+from ibmap.errors import DataError, RequestError, SearchWarning
 from ibmap.graph import Graph
 from ibmap.model.effect_size import cramers_v, score_correlation, with_margins
 from ibmap.model.effects import contrast_effects
@@ -91,6 +92,8 @@ def compare_groups(
         return _measured((first, second), learn)[1]
 
     learned, observed = _measured(groups, learn)
+    for words in dict.fromkeys(words for one in learned for words in one.warnings):
+        warnings.warn(words, SearchWarning, stacklevel=2)
     seeds, chance = generator(random_state).spawn(n_permutations), []
     for one in in_order(permuted, seeds, min(n_threads(n_jobs), n_permutations), stop=over.set):
         chance.append(one)

@@ -17,7 +17,6 @@ found nothing better than rounds on five networks and 63 random tables; swaps cu
 26, 18, 19 to 24, 14, 19 (500, 2000, 10,000 rows).
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
@@ -34,7 +33,7 @@ from ibmap.criteria.families import PriorOptions, PriorScore, is_modelled
 from ibmap.data.schema import Schema
 from ibmap.engines import Engine, Source, as_engine
 from ibmap.engines.model import MOST_LEVELS
-from ibmap.errors import DataWarning, RequestError, SearchInterrupted
+from ibmap.errors import RequestError, SearchInterrupted
 from ibmap.graph import Graph
 from ibmap.learners.checkpoint import Checkpoint
 from ibmap.learners.dag_hc import pair_matrix
@@ -118,7 +117,7 @@ def evidence_map(
     if posterior is not None:
         view = undirected_only(posterior, view, counting.schema, by, how)
     required, forbidden = edge_list(required, "required"), edge_list(forbidden, "forbidden")
-    look_at_levels(counting.schema, required)
+    alone = many_levels(counting.schema, required)
     said: dict[str, Any] = {} if score is None and type(by) is type(usual) else {"score": by.name}
     said |= {} if search is None else {"search": how.name}
     said |= {} if view is None else {"view": view}
@@ -144,7 +143,7 @@ def evidence_map(
         raise SearchInterrupted(table.names_as_before(stopped.graph), stopped.n_steps) from None
     pairs = named_pairs(counting.schema, must), named_pairs(counting.schema, must_not)
     found = table.restored(learned, *pairs, score=by)
-    more = (*few_rows_per_level(counting.schema), *near_copies(counting, found.graph))
+    more = (*alone, *few_rows_per_level(counting.schema), *near_copies(counting, found.graph))
     return replace(found, warnings=(*found.warnings, *more))
 
 
@@ -212,11 +211,11 @@ def chosen_score(score: object, expected_neighbours: float | None, prior: Any, u
     return as_score(score)
 
 
-def look_at_levels(schema: Schema, edges: Edges) -> None:
-    """Warn of variables that are left without edges, because they have too many levels; refuse such edges."""
+def many_levels(schema: Schema, edges: Edges) -> tuple[str, ...]:
+    """Return the warning about variables that have too many levels to have edges; refuse such edges."""
     alone = {schema.names[i]: schema.cardinalities[i] for i in np.flatnonzero(~is_modelled(schema))}
     if not alone:
-        return
+        return ()
     for name in [end for edge in edges for end in edge if end in alone]:
         raise RequestError(
             f"{name!r} has {alone[name]:,} levels and can have no edges: evidence-map looks at variables of "
@@ -224,11 +223,9 @@ def look_at_levels(schema: Schema, edges: Edges) -> None:
         )
     columns = first_few([f"{name!r} ({levels:,})" for name, levels in alone.items()])
     have = "has" if len(alone) == 1 else "have"
-    warnings.warn(
+    return (
         f"more than {MOST_LEVELS} levels: {columns} {have} no edges; cut numbers with "
         "discretize='equal-width' or 'quantile', group values, or drop the column",
-        DataWarning,
-        stacklevel=3,
     )
 
 
