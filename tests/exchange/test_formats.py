@@ -151,8 +151,8 @@ def test_learners_and_estimators_bring_their_posteriors(tmp_path):
     exchange.write(net, path)
     back = exchange.read(path)
     rows = {row[:2]: row[2:5] for row in net.edges_.rows() if row[5]}
-    assert {(x, y): tuple(numbers.values()) for x, y, numbers in back.edges()} == rows
-    assert back == exchange.as_network(net.learned_)
+    assert {(x, y): tuple(numbers.values())[:3] for x, y, numbers in back.edges()} == rows
+    assert back.edges() == exchange.as_network(net).edges()
     with pytest.raises(RequestError, match="not int"):
         dumps(3)
 

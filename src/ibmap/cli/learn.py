@@ -51,7 +51,7 @@ def learn(
             engine, about = table.suited_to(test.test, chosen.score, chosen.learner).read(file)
             learning = chosen.prepared(test, engine.schema, n_jobs=jobs, checkpoint=checkpoint)
             with advised(how_to_go_on(checkpoint)), screen.progress() as callback:
-                learned = learning(engine, callback).with_effects(engine)
+                learned = learning(engine, callback).described(engine)
             if out is not None:
                 files = result_files(result_of_learned(learned, engine, about), output.safe_csv)
                 write_together(out, files, overwrite=output.force, stale=(*FILES, SO_FAR))
@@ -127,7 +127,9 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
         console.print(table)
         console.print()
     said = learned.posterior_in_words if table.row_count else "", learned.view_in_words
-    for words in filter(None, (*said, learned.listed_in_words, learned.origin)):
+    for words in filter(
+        None, (learned.predictability_in_words, *said, learned.listed_in_words, learned.origin)
+    ):
         console.print(words, style="dim")
     more = screen.more_patience(learned)
     if more is not None and not learned.warnings:

@@ -56,6 +56,36 @@ def best_left_out(
     return out
 
 
+def shares_left_out(engine: Engine, blankets: Sequence[Ints]) -> Floats:
+    """Return which share of the deviance of every x its blanket takes away, each row left out in turn.
+
+    The deviance without a blanket is that of the same rows. NaN where x is not predicted, or never varies.
+    """
+    conditionals = conditionals_of(engine, Model("adaptive"))
+    out, levels = np.full(len(blankets), np.nan), np.asarray(engine.schema.cardinalities, np.int64)
+    for counted in _trips(engine, blankets):
+        logs = conditionals.left_out(*counted, 1).max(axis=0)
+        counts = np.zeros((len(counted.x), levels[counted.x].max(initial=1)))
+        question = np.repeat(np.arange(len(counted.x)), np.diff(counted.set_start))
+        np.add.at(counts, (question, counted.sets[1]), counted.sets[2])
+        before = log_left_out(counts, levels[counted.x])
+        out[counted.x] = 1 - np.divide(logs, before, out=np.full(len(logs), np.nan), where=before < 0)
+    return out
+
+
+def log_left_out(counts: Floats, levels: Ints, prior_count: float = 0.5) -> Floats:
+    """Return the log likelihood of rows by the shares of the levels in the other rows, of all counts.
+
+    Examples
+    --------
+    >>> log_left_out(np.array([[3.0, 1.0]]), np.array([2])).round(3).tolist()  # 3 log(2.5 / 4) + log(0.5 / 4)
+    [-3.489]
+    """
+    others = np.maximum(counts.sum(axis=1) - 1 + prior_count * levels, prior_count)
+    shares = np.maximum(counts - 1 + prior_count, prior_count) / others[:, None]
+    return np.asarray((counts * np.log(shares)).sum(axis=1))
+
+
 def directed_left_out(
     engine: Engine, arcs: Bools, size: float, known: tuple[Bools, Floats] | None = None
 ) -> Floats:

@@ -221,15 +221,40 @@ class MixedEngine(EngineBase):
         if free < 1:
             name = self.schema.names[x]
             raise RequestError(f"{n} rows are too few to predict {name!r} from {len(given)} neighbours")
-        rows = self._standard[:, [x, *given]]
-        basis, scales, _ = np.linalg.svd(np.column_stack([np.ones(n), rows[:, 1:]]), full_matrices=False)
-        basis = basis[:, scales > 1e-7 * scales[0]]
-        left = rows[:, 0] - basis @ (basis.T @ rows[:, 0])
-        kept = np.maximum(1.0 - (basis**2).sum(axis=1), TINY)  # one less the leverage of each row
+        left, kept = self._regression(x, given)
         spread = np.maximum((left**2).sum() - left**2 / kept, TINY) / free
         z2 = left**2 / (kept * spread)
         constant = gammaln((free + 1) / 2) - gammaln(free / 2) - np.log(free * np.pi) / 2
         return float((constant - (np.log(spread / kept) + (free + 1) * np.log1p(z2 / free)) / 2).sum())
+
+    def variance_left_out(self, x: int, given: Ints) -> float:
+        """Return which share of the variance of a number others explain, each row predicted by the others."""
+        if self._repeated is not self:
+            return self._repeated.variance_left_out(x, given)
+        errors = [left / kept for left, kept in (self._regression(x, some) for some in (given, given[:0]))]
+        after, before = (float(error @ error) for error in errors)
+        return 1 - after / before if before > TINY else float("nan")
+
+    def _regression(self, x: int, given: Ints) -> tuple[Floats, Floats]:
+        """Return what others leave of a number in each row, and one less the leverage of the row."""
+        basis = np.column_stack([np.ones(self.schema.n_rows), self._standard[:, given]])
+        basis, scales, _ = np.linalg.svd(basis, full_matrices=False)
+        basis = basis[:, scales > 1e-7 * scales[0]]
+        left = self._standard[:, x] - basis @ (basis.T @ self._standard[:, x])
+        return left, np.maximum(1.0 - (basis**2).sum(axis=1), TINY)
+
+    def known_counts(self, x: int, given: Ints) -> Floats:
+        """Return how many rows that know x and others have each level of x; of a number, how many know."""
+        data = self.data
+        rows = np.ones(data.n_rows) if data.weights is None else data.weights
+        for v in (x, *given.tolist()) if self.filled is None else ():
+            place = data.place[v]
+            rows = rows * (~np.isnan(data.values[place]) if data.is_number[v] else data.codes[place] >= 0)
+        if data.is_number[x]:
+            return np.array([rows.sum()])
+        codes = data.codes[data.place[x]]
+        counts = np.bincount(codes[codes >= 0], rows[codes >= 0], minlength=len(self.schema.levels[x]))
+        return np.asarray(counts * rows.sum() / max(counts.sum(), 1.0))
 
     @cached_property
     def _standard(self) -> Floats:

@@ -1,6 +1,7 @@
 """JSON: ``{"variables": [...], "edges": [[x, y], ...], "numbers": {name: [one per edge]}}``.
 
-Networks with variables that are the same in all rows have ``"copies": [[x, y, ...], ...]``, too.
+Networks with variables that are the same in all rows have ``"copies": [[x, y, ...], ...]``, too, and those
+that know how well each variable is predicted ``"predictability": {name: share}``.
 """
 
 import json
@@ -28,6 +29,8 @@ def content(network: Network) -> dict[str, Any]:
         }
     if network.copies:
         found["copies"] = [list(group) for group in network.copies]
+    if network.predictability:
+        found["predictability"] = dict(network.predictability)
     return found
 
 
@@ -53,7 +56,21 @@ def network_from(found: Any) -> Network:
         for k in range(len(edges))
     ]
     network = network_of(graph.names, [(x, y, these) for (x, y), these in zip(edges, numbers, strict=True)])
-    return replace(network, copies=_copies(found.get("copies") or [], graph))
+    return replace(
+        network,
+        copies=_copies(found.get("copies") or [], graph),
+        predictability=_shares(found.get("predictability") or {}, graph),
+    )
+
+
+def _shares(found: Any, graph: Graph) -> dict[str, float]:
+    """Return how well variables are predicted; older files do not say."""
+    if not isinstance(found, dict):
+        raise RequestError("predictability must say a share of each variable")
+    shares = {graph.names[graph.index(name)]: number(share, name) for name, share in found.items()}
+    if not all(0 <= share <= 1 for share in shares.values()):
+        raise RequestError("predictability must lie between 0 and 1")
+    return shares
 
 
 def _copies(groups: Any, graph: Graph) -> tuple[tuple[str, ...], ...]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ibmap.errors import RequestError
@@ -33,12 +33,15 @@ class Network:
         The group of each variable, "" if it is in none; empty if there are no groups.
     copies : tuple of tuples of str
         Variables that are the same in all rows, and share their edges.
+    predictability : mapping
+        Which share of a variable its neighbours predict in unseen rows; empty if that is not known.
     """
 
     graph: Graph
     numbers: tuple[Numbers, ...] = field(default=(), repr=False)
     groups: Mapping[str, str] = field(default_factory=dict, repr=False)
     copies: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    predictability: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     @property
     def columns(self) -> list[str]:
@@ -97,7 +100,8 @@ def as_network(source: Any) -> Network:
         for e, known in enumerate(numbers):
             known.update(effects.numbers(e))
     copies = tuple(map(tuple, getattr(learned, "copies", ())))
-    return Network(graph, tuple(numbers) if any(numbers) else (), copies=copies)
+    shares = getattr(learned, "predictability", None) or {}
+    return Network(graph, tuple(numbers) if any(numbers) else (), copies=copies, predictability=shares)
 
 
 def copies_as_one(network: Network) -> tuple[Network, dict[str, str]]:
@@ -119,7 +123,9 @@ def copies_as_one(network: Network) -> tuple[Network, dict[str, str]]:
             shared = size.get(one, 1) * size.get(other, 1)
             more = {"posterior": min(1.0, shared * numbers["posterior"])} if "posterior" in numbers else {}
             edges.append((one, other, {**numbers, **more}))
-    return network_of(dict.fromkeys(names.values()), edges), names
+    merged = network_of(dict.fromkeys(names.values()), edges)
+    shares = {names[name]: share for name, share in network.predictability.items()}
+    return replace(merged, predictability=shares), names
 
 
 def number(text: Any, where: str) -> float:

@@ -19,11 +19,13 @@ from ibmap.graph import Graph
 from ibmap.model.averaged_effects import with_averages
 from ibmap.model.effects import EdgeEffects, Effects, effects_in
 from ibmap.results.edges import STRONG, EdgeTable, both_ways, edge_table, finding
+from ibmap.results.predictability import predictability
 from ibmap.results.provenance import Provenance
 from ibmap.results.warnings import more_cells_than_rows, untested
 from ibmap.search import climb, state
 
 STRONGEST = 8  #: edges that a notebook shows
+PREDICTED = 5  #: variables of which is said how well they are predicted
 CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could stand in
 
 
@@ -84,6 +86,9 @@ class Learned:
         edge were not there); None for learners that do not compare.
     effects : EdgeEffects, PartialCorrelations or None
         Strength and sign of every edge, in the order of ``graph.pairs``; see :meth:`with_effects`.
+    predictability : mapping or None
+        Which share of every variable its neighbours predict in unseen rows, of those that vary; see
+        :func:`ibmap.results.predictability.predictability`.
     """
 
     graph: Graph
@@ -109,6 +114,7 @@ class Learned:
         default=None, repr=False
     )
     effects: Effects | None = field(default=None, repr=False)
+    predictability: Mapping[str, float] | None = field(default=None, repr=False)
 
     @property
     def learner(self) -> str:
@@ -276,6 +282,23 @@ class Learned:
         if isinstance(found, EdgeEffects) and self.posteriors is not None and not self.summarises_ends:
             found = with_averages(found, np.array(self.posteriors))
         return replace(self, effects=found)
+
+    def described(self, data: Source) -> "Learned":
+        """Return the same with the effects of its edges, and how well variables are predicted."""
+        engine = as_engine(data)
+        shares = zip(self.graph.names, predictability(engine, self.graph).tolist(), strict=True)
+        known = {name: share for name, share in shares if not isnan(share)}
+        return replace(self.with_effects(engine), predictability=known)
+
+    @property
+    def predictability_in_words(self) -> str:
+        """Which variables their neighbours predict best; "" if it is not known, or nobody has any."""
+        some = sorted((self.predictability or {}).items(), key=lambda one: -one[1])
+        if not some or not self.graph.n_edges:
+            return ""
+        told = ", ".join(f"{name} {share:.0%}" for name, share in some[:PREDICTED])
+        more = f", ..., {some[-1][0]} {some[-1][1]:.0%}" if len(some) > PREDICTED else ""
+        return f"Predicted by their neighbours (share explained in rows left out): {told}{more}."
 
     @cached_property
     def effect_in_short(self) -> dict[tuple[str, str], str]:

@@ -221,6 +221,7 @@ def result_of(found: dict[str, Any]) -> Result:
         warnings=tuple(str(words) for words in list(found.get("warnings", []))),
         rivals=_rivals(found.get("rivals")),
         copies=network.copies,
+        predictability=network.predictability or None,
         effects=effects_of(
             [numbers for _, _, numbers in network.edges()],
             {
