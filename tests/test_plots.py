@@ -128,3 +128,28 @@ def test_scores(net):
     assert plot_scores([]).texts[0].get_text() == "no ascents"
     with pytest.raises(RequestError, match="expected a fitted IBMAP"):
         plot_scores(3)
+
+
+def test_what_is_drawn_can_be_chosen(net, tmp_path):
+    strengths = {
+        edge: abs(s) for edge, s in zip(net.graph_.edges, net.described_.effects.strength, strict=True)
+    }
+    bar = sorted(strengths.values())[1]
+    assert segments(plot(net, strength=bar).collections[0]) == len(strengths) - 1
+    rings = plot(net, predictability=True).collections[2:]
+    assert len(rings) == 2 * len(net.graph_.names)  # all around, and as far as the share
+    assert plot(net, width_mm=85).figure.get_size_inches()[0] == pytest.approx(85 / 25.4)
+    (grey,) = {tuple(colour[:3]) for colour in plot(net, grey=True).collections[0].get_colors()}
+    assert len(set(grey)) == 1
+    places = tmp_path / "places.csv"
+    places.write_text(
+        "variable,x,y\n" + "".join(f"{name},{k},1\n" for k, name in enumerate(net.graph_.names))
+    )
+    assert plot(net, layout=places).texts[2].xy == (2, 1)
+    assert segments(plot(net, layout="circle").collections[0]) == net.graph_.n_edges
+    for wrong in ({"strength": 2}, {"width_mm": 0}, {"layout": tmp_path / "none.csv"}):
+        with pytest.raises(RequestError):
+            plot(net, **wrong)
+    for unknown in ({"strength": 0.5}, {"predictability": True}):
+        with pytest.raises(RequestError, match="known"):
+            plot(net.graph_, **unknown)

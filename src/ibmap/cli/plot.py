@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ibmap._text import listed
 from ibmap.cli import options, screen
 from ibmap.cli.convert import GroupsOption, read_network
 from ibmap.errors import RequestError
@@ -29,12 +30,25 @@ def plot(
         bool, typer.Option("--scores", help="Draw the score over the steps of the search instead.")
     ] = False,
     layout: Annotated[
-        str, typer.Option(metavar="NAME", help="Layout: {layouts}, or another one of networkx.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Layout: {layouts}, another one of networkx, or a CSV with variable, x, y."
+        ),
     ] = "packed",
     groups: GroupsOption = None,
     about: Annotated[
         str | None,
         typer.Option(metavar="X", help="Draw only this variable, its neighbours, and their edges."),
+    ] = None,
+    strength: Annotated[
+        float, typer.Option(metavar="S", help="Draw only edges that are at least so strong, from 0 to 1.")
+    ] = 0.0,
+    predictability: Annotated[
+        bool, typer.Option("--predictability", help="Draw as rings how well neighbours predict a variable.")
+    ] = False,
+    grey: Annotated[bool, typer.Option("--grey", help="No colours; dashed edges where one falls.")] = False,
+    width_mm: Annotated[
+        float | None, typer.Option(metavar="MM", help="Width of the picture in millimetres, for print.")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -44,16 +58,21 @@ def plot(
 
     if scores and truth is not None:
         raise RequestError("--scores and --truth are two pictures: ask for one of them")
-    if (scores or truth is not None) and (groups is not None or about is not None):
-        raise RequestError("--groups and --about are for the picture of one network")
+    how: dict[str, Any] = {"groups": groups, "about": about, "strength": strength}
+    how |= {"predictability": predictability, "grey": grey, "width_mm": width_mm}
+    how = {name: value for name, value in how.items() if value}
+    if (scores or truth is not None) and how:
+        given = listed([f"--{name.replace('_', '-')}" for name in how])
+        raise RequestError(f"{given}: for the picture of one network")
+    places = Path(layout) if Path(layout).suffix == ".csv" else layout
     form = format_of(out)
     refuse_existing(out, overwrite=force)
     if scores:
         axes, found = score_picture(source)
     elif truth is not None:
-        axes, found = comparison_picture(source, truth, layout)
+        axes, found = comparison_picture(source, truth, places)
     else:
-        axes, found = network_picture(source, layout, groups, about)
+        axes, found = network_picture(source, places, **how)
     picture = io.BytesIO()
     axes.get_figure().savefig(picture, format=form, dpi=DPI)  # type: ignore[union-attr]
     write_whole(out, picture.getvalue(), overwrite=force)
@@ -80,14 +99,14 @@ def format_of(out: Path) -> str:
 
 
 def network_picture(
-    source: Path, layout: str, groups: str | None = None, about: str | None = None
+    source: Path, layout: str | Path, groups: str | None = None, about: str | None = None, **how: Any
 ) -> tuple["Axes", dict[str, Any]]:
     """Draw one network, or what is around one variable."""
     from ibmap.exchange import with_groups
     from ibmap.plots import plot as drawn
-    from ibmap.plots.pictures import around
+    from ibmap.plots.pictures import around, at_least
 
-    network = read_network(source)
+    network = at_least(read_network(source), how.pop("strength", 0.0))
     shown = network if about is None else around(network, about)
     n, m = shown.graph.n_variables, shown.graph.n_edges
     found: dict[str, Any] = {"picture": "network", "variables": n, "edges": m}
@@ -96,7 +115,7 @@ def network_picture(
     if grouped is not None:
         found["groups"] = grouped
     tell_missing(shown.graph.names)
-    return drawn(network, layout=layout, groups=grouped, about=about), found
+    return drawn(network, layout=layout, groups=grouped, about=about, **how), found
 
 
 def tell_missing(names: Iterable[str]) -> None:
@@ -108,7 +127,7 @@ def tell_missing(names: Iterable[str]) -> None:
         screen.note(f"no font that matplotlib knows has the letters {some}: squares stand for them")
 
 
-def comparison_picture(source: Path, truth: Path, layout: str) -> tuple["Axes", dict[str, Any]]:
+def comparison_picture(source: Path, truth: Path, layout: str | Path) -> tuple["Axes", dict[str, Any]]:
     """Draw a network over the truth."""
     from ibmap.metrics import compare_edges
     from ibmap.plots import plot_comparison

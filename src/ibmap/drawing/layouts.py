@@ -1,30 +1,39 @@
 """Where variables stand in a picture."""
 
+import csv
+import io
 import math
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ibmap import _checks
+from ibmap._files import read_whole
 from ibmap._text import in_short
 from ibmap.drawing import Drawn
 from ibmap.drawing.stress import path_lengths, stress_layout
 from ibmap.errors import RequestError
 
 Place = Mapping[str, Sequence[float]]
-Layout = str | Place | Callable[[Any], Place]
+Layout = str | PathLike[str] | Place | Callable[[Any], Place]
 
-LAYOUTS = ("packed", "spring", "circular", "kamada_kawai", "shell")  #: and all others of networkx
+LAYOUTS = ("packed", "circle", "stress", "spring", "kamada_kawai", "shell")  #: and all others of networkx
+SAME = {"circle": "circular", "stress": "packed"}  #: other names; "packed" draws each part by least stress
 LARGE = 300  #: components of more variables are drawn by springs, which are faster
 
 
 def places_of(graph: Drawn, layout: Layout, seed: int) -> Place:
     """Return where each variable stands, by the name of a layout, a mapping, or a function."""
+    if isinstance(layout, PathLike):
+        layout = read_places(layout)
     if isinstance(layout, Mapping):
         return _checked(layout, graph)
     if not isinstance(layout, str) and not callable(layout):
-        raise RequestError(f"layout must be a name, a dict or a function, not {in_short(layout)}")
+        raise RequestError(f"layout must be a name, a file, a dict or a function, not {in_short(layout)}")
+    layout = SAME.get(layout, layout) if isinstance(layout, str) else layout
     if layout == "packed":
         return packed(graph, seed)
     import networkx as nx
@@ -40,6 +49,15 @@ def places_of(graph: Drawn, layout: Layout, seed: int) -> Place:
     except (nx.NetworkXException, TypeError, ValueError, AttributeError) as error:
         words = str(error).partition("\n")[0]
         raise RequestError(f"the layout {layout!r} does not do for this network: {words}") from None
+
+
+def read_places(path: PathLike[str]) -> Place:
+    """Read a CSV file with the columns variable, x and y."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(read_whole(Path(path)).decode("utf-8-sig"), newline="")))
+        return {str(row["variable"]): (float(row["x"]), float(row["y"])) for row in rows}
+    except (OSError, UnicodeDecodeError, LookupError, TypeError, ValueError):
+        raise RequestError(f"{str(path)!r} must be a CSV file with the columns variable, x and y") from None
 
 
 def _checked(places: object, graph: Drawn) -> Place:

@@ -1,11 +1,13 @@
 """Pictures: a network, a network beside the truth, the score over the ascents (needs matplotlib)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ibmap._checks import is_number
 from ibmap._text import in_short
 from ibmap.drawing.layouts import Layout, Place, places_of
 from ibmap.errors import RequestError
@@ -13,7 +15,7 @@ from ibmap.exchange.groups import as_groups, strengths
 from ibmap.exchange.network import Network, Numbers, as_network, copies_as_one, network_of
 from ibmap.graph import Graph
 from ibmap.metrics import compare_edges
-from ibmap.plots.colours import ACCENT, FAINT, INK, WRONG, edge_colour, group_colours, legend
+from ibmap.plots.colours import ACCENT, FAINT, GROUPS, INK, SHADES, WRONG, group_colours, legend, looks_of
 from ibmap.plots.fonts import legible
 from ibmap.plots.labels import GAP, fitting, sides
 
@@ -27,6 +29,12 @@ ROOMY = 15  #: variables whose names fit into a figure of the usual size
 CROWDED = 80  #: with more variables only those names are shown that cover no other one
 NAMED = 600  #: variables beyond which nobody reads a name
 LARGEST = 160  #: variables beyond which a figure does not grow
+RING = 6.0  #: points that a ring is wider than what it surrounds
+STRENGTHS = (
+    "partial_correlation",
+    "score_correlation",
+    "strength",
+)  #: what widths come from
 
 
 def plot(
@@ -37,6 +45,10 @@ def plot(
     seed: int = 0,
     groups: Any = None,
     about: str | None = None,
+    strength: float = 0.0,
+    predictability: bool = False,
+    grey: bool = False,
+    width_mm: float | None = None,
 ) -> "Axes":
     """Draw a network; the wider an edge, the stronger it is, or the higher its posterior.
 
@@ -51,9 +63,10 @@ def plot(
         What to draw; a bare Graph has no posteriors, and all its edges look alike.
     ax : Axes, optional
         Where to draw; by default in a new figure.
-    layout : str, mapping or callable
-        "packed" (connected parts side by side), a layout of networkx ("spring", "circular", "shell", ...),
-        places by name, or a function from a networkx graph to places.
+    layout : str, path, mapping or callable
+        "packed" (connected parts side by side, each by least stress), "circle", a layout of networkx
+        ("spring", "shell", ...), a CSV file with the columns variable, x and y, places by name, or a function
+        from a networkx graph to places.
     seed : int
         Of layouts that draw lots.
     groups : "found", path or mapping, optional
@@ -61,6 +74,15 @@ def plot(
         a CSV with the columns variable and group, or a dict. The larger a variable, the stronger its edges.
     about : str, optional
         A variable: only it, its neighbours and the edges among them are drawn.
+    strength : float
+        Only edges of at least this strength are drawn; 0 draws all.
+    predictability : bool
+        A ring around each variable: the part that is filled is the share of it that its neighbours predict.
+    grey : bool
+        No colours: dashed edges instead of red ones. The colours are those that colour-blind people tell
+        apart, too.
+    width_mm : float, optional
+        The width of a new figure in millimetres, for print; its letters stay as large as they are.
 
     Returns
     -------
@@ -82,14 +104,23 @@ def plot(
     if about is not None:
         about = shown_as.get(about, about) if isinstance(about, str) else about
         network = around(network, about)
-    axes = _canvas(ax, network.graph.n_variables)
+    network = at_least(network, strength)
+    if predictability and not network.predictability:
+        raise RequestError("it is not known how well neighbours predict: plot a result, or a fitted learner")
+    axes = _canvas(ax, network.graph.n_variables, width_mm)
     places = places_of(network.graph, layout, seed)
     numbers = [numbers for _, _, numbers in network.edges()]
-    widths = [0.6 + 2.4 * _share(one) for one in numbers]
-    _lines(axes, places, network.graph.edges, widths=widths, color=[edge_colour(one) for one in numbers])
+    widths, looks = [0.6 + 2.4 * _share(one) for one in numbers], [looks_of(one, grey) for one in numbers]
+    styles: dict[str, Any] = {
+        "color": [colour for colour, _ in looks],
+        "style": [style for _, style in looks],
+    }
+    _lines(axes, places, network.graph.edges, widths=widths, **styles)
     shown = {name: grouped.get(name, "") for name in network.graph.names}
-    _names(axes, network.graph, places, _looks(shown, central, about))
-    legend(axes, numbers, shown)
+    colours = group_colours(shown, SHADES if grey else GROUPS)
+    rings = network.predictability if predictability else {}
+    _names(axes, network.graph, places, _looks(shown, colours, central, about), rings)
+    legend(axes, numbers, shown, grey, bool(rings))
     title = repr(network.graph)[6:-1] + (f" around {_short(about)}" if about is not None else "")
     fonts, (title,), _ = legible([title])
     axes.set_title(title, fontsize=10, fontfamily=fonts, color=INK, parse_math=False)
@@ -103,14 +134,33 @@ def around(network: Network, name: str) -> Network:
     kept = sorted([i, *graph.neighbours(i).tolist()])
     names = [graph.names[k] for k in kept]
     inside = [(x, y, numbers) for x, y, numbers in network.edges() if x in names and y in names]
-    return network_of(names, inside)
+    return replace(network_of(names, inside), predictability=network.predictability)
+
+
+def at_least(network: Network, strength: float) -> Network:
+    """Return a network without its weaker edges.
+
+    Examples
+    --------
+    >>> some = network_of("abc", [("a", "b", {"strength": -0.5}), ("b", "c", {"strength": 0.1})])
+    >>> at_least(some, 0.3).graph.edges
+    (('a', 'b'),)
+    """
+    if not is_number(strength) or not 0 <= strength <= 1:
+        raise RequestError(f"strength must lie between 0 and 1, not {in_short(strength)}")
+    if not strength or not network.graph.n_edges:
+        return network
+    if not any(name in numbers for numbers in network.numbers for name in STRENGTHS):
+        raise RequestError("no strengths of edges are known: plot a result, or a fitted learner")
+    kept = [edge for edge in network.edges() if (strength_of(edge[2]) or 0.0) >= strength]
+    return replace(network_of(network.graph.names, kept), predictability=network.predictability)
 
 
 def _looks(
-    groups: Mapping[str, str], central: Mapping[str, float], about: str | None
+    groups: Mapping[str, str], colours: Mapping[str, str], central: Mapping[str, float], about: str | None
 ) -> dict[str, tuple[str, float]]:
     """Return colour and size of the variables that do not look as usual."""
-    colours, most = group_colours(groups), max(central.values(), default=0.0) or 1.0
+    most = max(central.values(), default=0.0) or 1.0
     found = {
         name: (colours.get(group, FAINT), 25 + 150 * central.get(name, 0.0) / most)
         for name, group in groups.items()
@@ -211,9 +261,13 @@ def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
 
 def _share(numbers: Numbers) -> float:
     """Return how wide an edge is drawn, from 0 to 1: by its strength if that is known."""
-    known = ("partial_correlation", "score_correlation", "strength")
-    strength = next((numbers[name] for name in known if name in numbers), None)
-    return numbers.get("posterior", 0.5) if strength is None else min(1.5 * abs(strength), 1.0)
+    strength = strength_of(numbers)
+    return numbers.get("posterior", 0.5) if strength is None else min(1.5 * strength, 1.0)
+
+
+def strength_of(numbers: Numbers) -> float | None:
+    """Return how strong an edge is, from 0 to 1; None if that is not known."""
+    return next((abs(numbers[name]) for name in STRENGTHS if name in numbers), None)
 
 
 def _steps(history: Any) -> list[tuple[bool, float, float]]:
@@ -230,7 +284,7 @@ def _steps(history: Any) -> list[tuple[bool, float, float]]:
         raise RequestError("expected a fitted IBMAP, what ibmap_hc returned, or its history") from None
 
 
-def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
+def _canvas(ax: "Axes | None", n_variables: int | None = None, width_mm: float | None = None) -> "Axes":
     """Return the axes to draw in; a new figure has space for the names of all variables."""
     if ax is None:
         try:
@@ -239,6 +293,10 @@ def _canvas(ax: "Axes | None", n_variables: int | None = None) -> "Axes":
             raise RequestError("pictures need matplotlib: pip install matplotlib") from None
         wider = sqrt(min(max(n_variables or 0, ROOMY), LARGEST) / ROOMY)
         size = (6, 3.5) if n_variables is None else (7 * wider, 6 * wider)
+        if width_mm is not None:
+            if not is_number(width_mm) or not 10 <= width_mm <= 2000:
+                raise RequestError(f"width_mm must lie between 10 and 2000, not {in_short(width_mm)}")
+            size = (width_mm / 25.4, width_mm / 25.4 * size[1] / size[0])
         ax = pyplot.subplots(figsize=size, layout="constrained")[1]
     if n_variables is not None:
         ax.set_axis_off()
@@ -252,7 +310,7 @@ def _lines(
     edges: Iterable[Edge],
     *,
     widths: Any,
-    color: str | list[str],
+    color: Any,
     style: Any = "solid",
     label: str = "",
 ) -> None:
@@ -266,7 +324,11 @@ def _lines(
 
 
 def _names(
-    axes: "Axes", graph: Graph, places: Place, looks: Mapping[str, tuple[str, float]] | None = None
+    axes: "Axes",
+    graph: Graph,
+    places: Place,
+    looks: Mapping[str, tuple[str, float]] | None = None,
+    rings: Mapping[str, float] | None = None,
 ) -> None:
     """Draw the variables; their names are text, never formulas."""
     from matplotlib.patheffects import withStroke
@@ -277,6 +339,9 @@ def _names(
     how = [(looks or {}).get(name, usual) for name in graph.names]
     colours, sizes = [colour for colour, _ in how], [area for _, area in how]
     axes.scatter([p[0] for p in points], [p[1] for p in points], s=sizes, c=colours, zorder=2)
+    if rings:
+        sizes = [(sqrt(area) + RING) ** 2 for area in sizes]
+        _rings(axes, points, [rings.get(name, 0.0) for name in graph.names], sizes)
     size = 9 if graph.n_variables <= 40 else 7 if not crowded else 6
     if not points or graph.n_variables > NAMED:
         return
@@ -302,6 +367,18 @@ def _names(
             zorder=3,
             path_effects=[withStroke(linewidth=2, foreground="white")],
         )
+
+
+def _rings(axes: "Axes", points: Sequence[Any], shares: Sequence[float], areas: Sequence[float]) -> None:
+    """Draw a ring around each variable, from the top clockwise as far as its share."""
+    from matplotlib.path import Path
+
+    for (x, y), share, area in zip(points, shares, areas, strict=True):
+        for part, colour, width in ((1.0, FAINT, 0.5), (share, INK, 2.0)):
+            angle = np.linspace(0.0, 2 * np.pi * part, 90)
+            arc = Path(np.column_stack([np.sin(angle), np.cos(angle)]))
+            about: Any = {"marker": arc, "facecolors": "none", "edgecolors": colour}
+            axes.scatter([x], [y], s=area, linewidths=width, zorder=2, **about)
 
 
 def _short(name: str) -> str:
