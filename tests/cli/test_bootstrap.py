@@ -135,6 +135,7 @@ def test_learn_and_bootstrap_have_the_same_options_of_the_search():
         "--replicates",
         "--subsample",
         "--with-replacement",
+        "--stability",
         "--seed",
         "--threshold",
         "--about",

@@ -52,6 +52,11 @@ class ResamplingOptions:
         int | None, typer.Option(metavar="N", help="Replicates at the same time; -1: one for each core [1].")
     ] = None
 
+    stability: Annotated[
+        bool,
+        typer.Option("--stability", help="Find how stable centralities are, too (the CS coefficient)."),
+    ] = False
+
     def run(self, engine: "Engine", learning: options.Learning) -> "Bootstrapped":
         """Learn from all replicates, with a progress bar."""
         from ibmap.learners.bootstrap import SHARE, bootstrap
@@ -62,9 +67,10 @@ class ResamplingOptions:
             )
         chosen = SHARE if self.subsample is None else self.subsample
         share = None if self.with_replacement else chosen
-        how = {"n_replicates": self.replicates, "random_state": self.seed, "subsample": share}
+        how: dict[str, Any] = {"n_replicates": self.replicates, "random_state": self.seed, "subsample": share}
+        how["stability"] = self.stability
         with screen.bar("replicates") as advance:
-            return bootstrap(engine, learning, **how, n_jobs=self.jobs, advance=advance)  # type: ignore[arg-type]
+            return bootstrap(engine, learning, **how, n_jobs=self.jobs, advance=advance)
 
 
 def bootstrap(
@@ -103,7 +109,7 @@ def bootstrap(
 
 def show(content: dict[str, Any], out: Path | None, top: int, about: str | None = None) -> None:
     """Print the edge frequencies."""
-    from ibmap.results.bootstrap import replicates
+    from ibmap.results.bootstrap import replicates, stability_in_words
 
     console, threshold = screen.console(), content["threshold"]
     rows = [row for row in content["support"] if about is None or about in row[:2]]
@@ -118,6 +124,8 @@ def show(content: dict[str, Any], out: Path | None, top: int, about: str | None 
         show_rows(console, rows, top, about)
         where = f"seed {content['seed']}, {screen.counted(content['n_rows'], 'row')}"
         test = "" if content["test"] == "none" else f", test {content['test']}"
+        if words := stability_in_words(content["centrality_stability"]):
+            console.print(f"{words}\n")
         console.print(f"{content['learner']}{test}; {where}", style="dim")
     if out is not None:
         console.print(f"wrote {out}: {listed(FILES)}", style="dim")

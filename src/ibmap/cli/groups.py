@@ -29,19 +29,8 @@ HEADINGS: dict[str, Any] = {
     "Tests of independence, for learners that ask one": TestOptions,
 }
 COMMON = (
-    *(
-        "learner",
-        "require",
-        "forbid",
-        "knowledge",
-        "missing",
-        "discretize",
-        "bins",
-        "drop",
-        "only",
-        "ordinal",
-    ),
-    *("nominal", "continuous", "weights", "cluster"),
+    *("learner", "missing", "discretize", "bins", "drop", "only"),
+    *("ordinal", "nominal", "continuous", "weights", "cluster"),
 )
 
 

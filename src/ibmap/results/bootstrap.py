@@ -37,6 +37,9 @@ class Bootstrapped:
     subsample : float or None
         The share of the rows in a replicate, none of them twice; None if as many rows as the table has were
         drawn with replacement.
+    centrality_stability : float or None
+        The CS coefficient of strength centrality (:func:`ibmap.learners.bootstrap.centrality_stability`);
+        None if nobody asked for it.
     """
 
     learned: Learned
@@ -44,6 +47,12 @@ class Bootstrapped:
     pairs: Ints = field(repr=False)
     hits: Ints = field(repr=False)
     subsample: float | None = None
+    centrality_stability: float | None = None
+
+    @property
+    def stability_in_words(self) -> str:
+        """What the CS coefficient says; "" if it is not known."""
+        return stability_in_words(self.centrality_stability)
 
     def support(self) -> Any:
         """Return a frame: x, y, support (the share of replicates), in_graph; the best supported first.
@@ -78,7 +87,9 @@ class Bootstrapped:
         headline = (
             f"{counted(graph.n_edges, 'edge')} in more than half of {self.n_replicates:,} resampled tables"
         )
-        return summary_html(headline, [], table, network_svg(graph, lines))
+        return summary_html(
+            headline, list(filter(None, [self.stability_in_words])), table, network_svg(graph, lines)
+        )
 
     def averaged(self, threshold: float = 0.5) -> Graph:
         """Return the network of the edges that more than ``threshold`` of the replicates have.
@@ -90,6 +101,21 @@ class Bootstrapped:
         share = self.hits / self.n_replicates
         kept = (share > threshold) | (share == 1)
         return Graph.from_pairs(self.pairs[kept], self.learned.graph.names)
+
+
+def stability_in_words(share: float | None) -> str:
+    """Return what a CS coefficient says; "" if it is not known.
+
+    Examples
+    --------
+    >>> stability_in_words(0.594)
+    'CS coefficient of strength centrality: 0.59 (stable: above 0.5)'
+    """
+    if share is None:
+        return ""
+    kinds = ((0.5, "stable: above 0.5"), (0.25, "moderate: 0.25 to 0.5"), (0.0, "unstable: below 0.25"))
+    how = next(words for least, words in kinds if share >= least)
+    return f"CS coefficient of strength centrality: {share:.2f} ({how})"
 
 
 FORMAT = "ibmap-bootstrap"
@@ -149,6 +175,7 @@ def support_content(found: Bootstrapped, threshold: float, seed: int | None = No
         "subsample": None if found.subsample is None else float(found.subsample),
         "seed": seed,
         "threshold": threshold,
+        "centrality_stability": found.centrality_stability,
         "n_rows": learned.n_rows,
         "learner": learned.learner,
         "test": learned.test,
