@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ibmap import _checks
-from ibmap._files import read_whole
 from ibmap._text import in_short
 from ibmap.drawing import Drawn
 from ibmap.drawing.stress import path_lengths, stress_layout
@@ -54,7 +53,7 @@ def places_of(graph: Drawn, layout: Layout, seed: int) -> Place:
 def read_places(path: PathLike[str]) -> Place:
     """Read a CSV file with the columns variable, x and y."""
     try:
-        rows = list(csv.DictReader(io.StringIO(read_whole(Path(path)).decode("utf-8-sig"), newline="")))
+        rows = list(csv.DictReader(io.StringIO(Path(path).read_text("utf-8-sig"), newline="")))
         return {str(row["variable"]): (float(row["x"]), float(row["y"])) for row in rows}
     except (OSError, UnicodeDecodeError, LookupError, TypeError, ValueError):
         raise RequestError(f"{str(path)!r} must be a CSV file with the columns variable, x and y") from None
