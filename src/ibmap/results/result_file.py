@@ -150,7 +150,7 @@ def as_result(source: Any) -> Result:
         return source
     if isinstance(source, str | PathLike):
         return read_result(source)
-    if not hasattr(source, "described_"):
+    if not hasattr(source, "learned_"):
         raise RequestError(f"expected a fitted learner, a result or its folder, not {type(source).__name__}")
     return result_of_learned(source.described_, source.engine_)
 
