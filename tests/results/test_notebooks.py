@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP, Graph, compare
+from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP, Graph, MarkovNetwork, compare
 from ibmap._text import probability
 from ibmap.drawing.svg import Line, network_svg
 
@@ -61,6 +61,22 @@ def test_graphs_support_and_comparisons(table):
     assert "adjusted p" in compared
     assert balanced(html)
     assert balanced(compared)
+
+
+def test_explanations_and_answers(table):
+    net = EvidenceMAP().fit(table)
+    amounts = {**table, "height": np.random.default_rng(0).normal(size=300) + table["<smokes>"]}
+    model, mixed = (MarkovNetwork.fit(EvidenceMAP().fit(some), some) for some in (table, amounts))
+    shown = {
+        "Bayes factor above a million": net.explain("<smokes>", "coughs"),
+        "P(coughs | &lt;smokes&gt;=1)": model.query("coughs", {"<smokes>": 1}),
+        "standard deviation": mixed.query("height", {"<smokes>": 1}),
+    }
+    for words, one in shown.items():
+        html = one._repr_html_()
+        assert words in html
+        assert "<smokes>" not in html
+        assert balanced(html)
 
 
 def test_warnings_are_shown(table):

@@ -168,7 +168,7 @@ class Explanation:
             head += f" because the edge was {self._told}"
         if self.log_posterior is not None:
             head += f"; posterior of an edge: {probability(self.log_posterior)}"
-        views = [view.sentence() for view in self.views]
+        views = [] if self._is_directed else [view.sentence() for view in self.views]
         if self.untested:
             views.append("Neither end could test the edge: too few rows are left among so many neighbours.")
         said = [f"{head}.", self._evidence(), self.effect, *self.arcs, *views, *self._stand_ins()]
@@ -186,6 +186,11 @@ class Explanation:
         side = "for" if self.log_bayes_factor > 0 else "against"
         factor = f"{float(f'{exp(log_factor):.2g}'):,.0f}" if log_factor < LARGE else "above a million"
         return f"Evidence {side} a direct association: Bayes factor {factor}."
+
+    @property
+    def _is_directed(self) -> bool:
+        """Whether the views are about parents: what they say of an edge is in the sentences about arcs."""
+        return self.views[0].others == "parents"
 
     def _stand_ins(self) -> list[str]:
         """Tell who could stand in for the edge."""
@@ -217,7 +222,7 @@ class Explanation:
 
     def details(self) -> str:
         """Return how the search came to it, and the numbers of the test or the score, as logarithms."""
-        numbers = [f"test {self.test}"]
+        numbers = [view.sentence() for view in self.views if self._is_directed] + [f"test {self.test}"]
         for view in self.views:
             found = [f"{name.replace('_', ' ')} {value:.6g}" for name, value in view.numbers.items()]
             slices = [] if view.n_slices is None else [counted(view.n_slices, "slice")]
