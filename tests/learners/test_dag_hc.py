@@ -308,7 +308,7 @@ def test_an_explanation_names_arcs_and_common_children() -> None:
         assert why.log_posterior == pytest.approx(table[pair[0], pair[1]])
         assert why.gain_of_flip is not None
         assert why.gain_of_flip < 0
-    assert "b is independent of a (no other parents)" in explain(data, learned, "a", "b").words()
+    assert "b is independent of a (no other parents)" in explain(data, learned, "a", "b").details()
     assert "a is dependent on b given c" in explain(data, learned, "a", "b", test="bayesian").words()
 
 

@@ -46,9 +46,9 @@ def test_the_directed_view_wins_where_causes_have_common_children() -> None:
     expected = [(f"{x}{k}", f"{y}{k}") for k in range(4) for x, y in ("ab", "ac", "bc", "cd")]
     assert sorted(learned.graph.edges) == sorted(expected)
     assert "predicts each value from the rest of its row better" in learned.view_in_words
-    told = explain(DATA, learned, "a0", "b0").words()
-    assert "Both are parents of c0." in told
-    assert "each row left out in turn" in told
+    told = explain(DATA, learned, "a0", "b0")
+    assert "Both are parents of c0." in told.words()
+    assert "each row left out in turn" in told.details()
 
 
 def test_no_directed_view_where_effects_add_up() -> None:
