@@ -36,10 +36,9 @@ def test_an_estimator_says_what_the_function_says(rival: Any) -> None:
     assert net.graph_ == learned.graph
     assert (net.n_tests_, net.n_iter_) == (learned.n_tests, 6)
     assert net.feature_names_in_.tolist() == list("abcdef")
-    assert net.edges_.shape == (net.graph_.n_edges, 6)
+    assert len(net.edges_) == net.graph_.n_edges
     assert np.array_equal(net.adjacency_, net.graph_.adjacency)
-    assert "6 variables\n" in str(net)
-    assert f"{net.n_tests_} tests, 6 variables" in str(net)
+    assert "among 6 variables" in str(net)
     copy = pickle.loads(pickle.dumps(net))
     assert copy.graph_ == net.graph_
     assert clone(net).symmetry == "and"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ibmap._checks import whole
+from ibmap._checks import flag, whole
 from ibmap._parallel import in_order, n_threads
 from ibmap._random import RandomState, generator
 from ibmap._types import Floats, Ints
@@ -80,7 +80,7 @@ def bootstrap(
     (('a', 'b'),)
     """
     n_replicates = whole(n_replicates, "n_replicates", 1, 10**6)
-    counting = as_engine(data, engine)
+    counting, stability = as_engine(data, engine), flag(stability, "stability")
     if not counting.schema.n_rows:
         raise DataError("there are no rows to draw from")
     _check_share(subsample, counting.schema.n_rows)
