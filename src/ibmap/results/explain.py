@@ -365,7 +365,8 @@ def explain(
         untested={x, y} in map(set, learned.untested),
         **_over_rivals(learned, i, j),
     )
-    prior = None if test is not None else learned.prior_odds
+    is_copy = any({x, y} & set(group) for group in learned.copies)  # these share a posterior
+    prior = None if test is not None or is_copy else learned.prior_odds
     odds = None if prior is None else told.posterior_odds()
     if prior is None or odds is None:
         return told

@@ -223,10 +223,14 @@ class Learned:
         """The log Bayes factor of an edge for every pair of the edge table; NaN where it is not known.
 
         Posterior odds over prior odds: above zero it is evidence for a direct association, below against.
+        Copies of a variable share its posteriors, and have none.
         """
-        prior = self.prior_odds
-        table = self.edge_table
-        return np.full(len(table), np.nan) if prior is None else table.log_bayes_factors(prior)
+        prior, table = self.prior_odds, self.edge_table
+        if prior is None:
+            return np.full(len(table), np.nan)
+        copies = [self.graph.index(name) for group in self.copies for name in group]
+        shared = np.isin(table.pairs, copies).any(axis=1)
+        return np.where(shared, np.nan, table.log_bayes_factors(prior))
 
     @property
     def n_against(self) -> int | None:
