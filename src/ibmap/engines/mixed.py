@@ -62,13 +62,19 @@ class MixedEngine(EngineBase):
         The table.
     filled : Filled or None
         Copies of it without missing values, of which evidence comes then; each counts as one of so many.
+    n_threads : int
+        Threads that make rows, unless a model asks for more.
     """
 
-    def __init__(self, data: Table, filled: Filled | None = None) -> None:
-        self.data, self.schema, self.filled = data, data.schema, filled
+    def __init__(self, data: Table, filled: Filled | None = None, n_threads: int = 1) -> None:
+        self.data, self.schema, self.filled, self.n_threads = data, data.schema, filled, n_threads
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return MixedEngine, (self.data, self.filled)
+        return MixedEngine, (self.data, self.filled, self.n_threads)
+
+    def of(self, data: Table, filled: Filled | None = None) -> "MixedEngine":
+        """Return the engine of another table, whose rows are made by whoever makes those of this one."""
+        return MixedEngine(data, filled, self.n_threads)
 
     @cached_property
     def columns(self) -> Any:
@@ -132,8 +138,9 @@ class MixedEngine(EngineBase):
                 f"the score {model.family!r} counts levels: use 'mixed' for numbers and missing values"
             )
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
+        threads = max(model.n_threads, self.n_threads)
         found = self.table.rows(
-            np.asarray(xs, np.int64), *given, model.log_odds, floor, *others, exact, model.n_threads
+            np.asarray(xs, np.int64), *given, model.log_odds, floor, *others, exact, threads
         )
         return Rows(*found)
 
@@ -151,7 +158,7 @@ class MixedEngine(EngineBase):
         data = self.data
         if data.weights is None:
             return self
-        return MixedEngine(replace(data.rows(repeated(data.weights)), weights=None))
+        return self.of(replace(data.rows(repeated(data.weights)), weights=None))
 
     def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
         """Return the triples of what has levels with more evidence of an interaction than a threshold."""
@@ -276,7 +283,7 @@ class MixedEngine(EngineBase):
         arranged = data.variables(order.tolist())
         arranged = arranged.with_description(warnings=data.warnings, reading=data.reading)
         coded, numbers = (data.place[order[data.is_number[order] == kind]] for kind in (False, True))
-        return MixedEngine(arranged, self.filled and self.filled.some(coded, numbers))
+        return self.of(arranged, self.filled and self.filled.some(coded, numbers))
 
     def in_both_kinds(self, names: Sequence[str]) -> "MixedEngine":
         """Return the table in which some columns are categories, and come again as ordered levels."""
@@ -290,13 +297,13 @@ class MixedEngine(EngineBase):
             values=data.values,
             numbers=data.numbers,
         )
-        return MixedEngine(both)
+        return self.of(both)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MixedEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
         rows = drawn_rows(rng, self.data.n_rows, share, self.data.clusters)
         filled = self.filled and self.filled.some(slice(None), slice(None), rows)
-        return MixedEngine(self.data.rows(rows), filled)
+        return self.of(self.data.rows(rows), filled)
 
 
 def whole(values: NDArray[np.float32]) -> Ints:
