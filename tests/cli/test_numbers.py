@@ -172,6 +172,27 @@ def test_columns_are_chosen_by_kind_and_the_choice_is_told(ibmap, write, farm, t
     assert ibmap("report", out, "--force").code == 0
 
 
+def test_columns_that_are_named_leave_the_others_as_they_are(ibmap, write):
+    """Kinds by name or pattern overrule single columns: the rest, and missing values, are as without."""
+    rng = np.random.default_rng(2)
+    mood = rng.integers(0, 6, (200, 4)).astype(float)
+    mood[:, 1] = mood[:, 0]
+    mood[rng.random(mood.shape) < 0.02] = np.nan
+    table = pl.DataFrame(mood, schema=["q1", "q2", "r1", "r2"]).fill_nan(None)
+    table = write(table.with_columns(pay=pl.Series(rng.normal(size=200)), sex=pl.Series(["f", "m"] * 100)))
+    for given, said in [
+        (["--continuous", "q*"], "'q1', 'q2', 'pay' are numbers; 'r1', 'r2', 'sex' are categories"),
+        (["--ordinal", "q*"], "'pay' is numbers; 'q1', 'q2' are ordered levels; 'r1', 'r2', 'sex' are"),
+        (["--ordinal", "q*", "--nominal", "all"], "left out 'pay': more than 100 levels"),
+        (["--continuous", "all", "--nominal", "r?,sex"], "'q1', 'q2', 'pay' are numbers; 'r1', 'r2', 's"),
+    ]:
+        ran = ibmap("learn", table, *given)
+        assert ran.code == 0, ran.err
+        assert said in ran.err
+        assert "each question uses the rows that answer it" in ran.err
+    assert ibmap("learn", table, "--continuous", "z*").refuses("there is no variable 'z*'")
+
+
 def test_what_is_wrong_with_a_table_of_numbers(ibmap, write, farm):
     gaps = farm.with_columns(pl.when(pl.int_range(400) < 3).then(None).otherwise("rain").alias("rain"))
     ran = ibmap("learn", write(gaps))

@@ -639,7 +639,8 @@ class Reader:
         if not numbers and self.about.others != ALL:
             return PackedData(bits, self.names, levels, ordinal=plan.ordinal, **about)
         if self.about.others == ALL:
-            rest = [v for v, name in enumerate(self.names) if name not in numbers]
+            levels_stay = {*numbers, *self.about.nominal}
+            rest = [v for v, name in enumerate(self.names) if name not in levels_stay]
             numbers |= {self.names[v]: _in_numbers(data, v, plan.ordinal, self.declared) for v in rest}
         of_levels = {name: one for name, one in numbers.items() if isinstance(one, Coded)}
         codes = [
