@@ -270,11 +270,14 @@ class MixedEngine(EngineBase):
             is_ordered = is_number or data.names[v] in data.ordinal
             own = row.astype(np.int64).astype(np.uint64) if is_ordered else counts[place]
             cells[v] = scrambled(own + np.uint64(len(data.levels[v]) + 1000 * is_number))
-        colours = (scrambled(cells) * weights).sum(axis=1, dtype=np.uint64)
-        for _ in range(2):
-            rows = scrambled(scrambled(cells + colours[:, None]).sum(axis=0, dtype=np.uint64))
-            told = scrambled(cells ^ rows) * weights
-            colours = scrambled(colours + told.sum(axis=1, dtype=np.uint64))
+        colours = np.array([(scrambled(cell) * weights).sum() for cell in cells], np.uint64)
+        for _ in range(2):  # one column at a time: a table may fill the memory
+            rows = np.zeros(data.n_rows, np.uint64)
+            for cell, colour in zip(cells, colours, strict=True):
+                rows += scrambled(cell + colour)
+            rows = scrambled(rows)
+            told = np.array([(scrambled(cell ^ rows) * weights).sum() for cell in cells], np.uint64)
+            colours = scrambled(colours + told)
         return np.asarray(colours, np.uint64), np.asarray(rows, np.uint64)
 
     def arranged(self, arrangement: Arrangement) -> "MixedEngine":
