@@ -1,7 +1,8 @@
 """Seconds and bytes of tables of numbers and categories: rows of evidence, whole fits, many rows.
 
-``python benchmarks/mixed_speed.py`` (two CPU minutes) writes results/mixed_speed.csv. Seconds are those of the
-processor. Rows of evidence are compared with those of the prototype in NumPy, where ``../shared/proto`` is there.
+``python benchmarks/mixed_speed.py`` (two CPU minutes) writes results/mixed_speed.csv. Seconds are those of
+the processor. Rows of evidence are compared with those of the prototype in NumPy, where ``../shared/proto``
+is there.
 """
 
 import os
