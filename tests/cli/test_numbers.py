@@ -270,7 +270,7 @@ def odd(kind):
         "dates": ([day + timedelta(days=k) for k in range(n)], "left out 'odd': dates and times are neither"),
         "durations": ([timedelta(hours=k % 9) for k in range(n)], "left out 'odd': dates and times"),
         "times": ([time(k % 24) for k in range(n)], "left out 'odd': dates and times"),
-        "a stray word": ([*map(str, rng.normal(size=n - 1)), "oops"], "'oops' is no number: leave such cells"),
+        "a stray word": ([*map(str, rng.normal(size=n - 1)), "oops"], "'oops' is no number: leave such"),
         "unused levels": (pl.Series(["a", "b"] * 100, dtype=pl.Enum(["a", "b", "z"])), "'odd' is categories"),
         "one value": ([2.5] * n, "left out 'odd': the same value in all rows"),
         "all different text": ([f"row {k}" for k in range(n)], "left out 'odd': every row has another value"),

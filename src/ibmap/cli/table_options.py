@@ -214,7 +214,7 @@ class TableOptions(ReadingOptions):
         engine = self.counting(data := with_kinds(data))
         from ibmap.learners.imputation import completed
 
-        _say_kinds(data)
+        say_kinds(data)
         return completed(engine), about
 
     def _on_cluster(self, file: Path, address: str | None) -> tuple["Engine", dict[str, Any]]:
@@ -248,7 +248,7 @@ class TableOptions(ReadingOptions):
             if looks_at_rows(table):
                 made = DaskRows(address, table)
                 at_end(made.close)
-                _say_kinds(table)
+                say_kinds(table)
                 return completed(made), about
             reading, how = table.reading, {**how, **table.reading, **kinds_in(table)}
         how["missing"] = "error" if how["missing"] in BY_ROWS else how["missing"]
@@ -279,7 +279,7 @@ class TableOptions(ReadingOptions):
         return as_engine(data, self.engine)
 
 
-def _say_kinds(data: "Table") -> None:
+def say_kinds(data: "Table") -> None:
     """Say what columns were taken for, where that was not asked for."""
     from ibmap.data.kinds import note
 

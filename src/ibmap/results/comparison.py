@@ -38,6 +38,7 @@ class Comparison:
     difference : ndarray of shape (m,)
         Cramér's V of the ratio of the odds ratios in the two groups, everything else equal; 0 where both
         groups have the same. Of binary variables it has a sign: plus if the second group has the larger.
+        In a table with numbers: by how much the edge is stronger in the second group.
     deviation : ndarray of shape (m,)
         How far the groups differ in each edge, in standard errors.
     p_value, p_adjusted : ndarray of shape (m,)
