@@ -245,7 +245,7 @@ class TableOptions(ReadingOptions):
         fits, reading = 8 * cells <= byte_limit(MAX_BYTES), None
         if any_kind and fits:
             table = with_kinds(load_as(file, **how))
-            if looks_at_rows(table):
+            if looks_at_rows(table.schema):
                 made = DaskRows(address, table)
                 at_end(made.close)
                 say_kinds(table)

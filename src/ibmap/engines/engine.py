@@ -326,9 +326,9 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     return made  # type: ignore[no-any-return]
 
 
-def looks_at_rows(table: Table) -> bool:
+def looks_at_rows(schema: Schema) -> bool:
     """Whether evidence of a table comes from its rows, as it holds numbers or missing values."""
-    return len(table.values) > 0 or table.reading.get("missing") in ("question", "impute")
+    return schema.is_continuous or schema.reading.get("missing") in ("question", "impute")
 
 
 def _by_name(name: str, table: Table) -> MakeEngine:
@@ -344,7 +344,7 @@ def _by_name(name: str, table: Table) -> MakeEngine:
     how = {"n_jobs": int(number)} if kind == "threads" and number.isdecimal() and int(number) else {}
     if name not in ENGINES and not how:
         raise RequestError(f"unknown engine {name!r}; there are {', '.join(ENGINES)}, dask")
-    if looks_at_rows(table):
+    if looks_at_rows(table.schema):
         from ibmap.engines.mixed import MixedEngine
 
         if kind not in ("memory", "threads"):

@@ -178,6 +178,14 @@ class MixedEngine(EngineBase):
         levels = tuple(labels or (None,) for labels in data.levels)
         return MemoryEngine(Table(codes, data.names, levels, ordinal=data.ordinal))
 
+    def n_complete(self, variables: Sequence[int]) -> int:
+        """Return how many rows know all of some variables."""
+        data = self._repeated.data
+        known = np.ones(data.n_rows, bool)
+        for v in variables:
+            known &= ~np.isnan(data.values_of(v)) if data.is_number[v] else data.codes_of(v) >= 0
+        return int(known.sum())
+
     def pair(self, x: int, y: int) -> Pair:
         """Return two variables side by side: counts of levels, means by level, or a correlation."""
         data, columns = self._repeated.data, self._repeated.columns
