@@ -1,6 +1,7 @@
 """``--engine``: threads and a cluster learn what memory learns; what cannot work is one line, no file."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ibmap import load
+from ibmap import EvidenceMAP, load
 from ibmap.engines.dask import DaskRows
 from ibmap.engines.dask import client as clusters
 from ibmap.errors import EngineError
@@ -133,6 +134,9 @@ def test_workers_that_fail_cost_no_result(in_process: None, monkeypatch: pytest.
     with engine:
         assert evidence_map(engine).score == evidence_map(table).score
         assert engine.shared
+        net = EvidenceMAP(engine=partial(DaskRows, engine._crew.client)).fit(table)
+        assert isinstance(net.engine_, DaskRows)
+        assert (net.engine_.shared > 0, net.score_) == (True, evidence_map(table).score)
         with pytest.raises(EngineError, match="does not travel"):
             engine.__reduce__()
 
