@@ -273,7 +273,7 @@ def odd(kind):
         "a stray word": ([*map(str, rng.normal(size=n - 1)), "oops"], "'oops' is no number: leave such"),
         "unused levels": (pl.Series(["a", "b"] * 100, dtype=pl.Enum(["a", "b", "z"])), "'odd' is categories"),
         "one value": ([2.5] * n, "left out 'odd': the same value in all rows"),
-        "all different text": ([f"row {k}" for k in range(n)], "left out 'odd': every row has another value"),
+        "all different text": ([f"row {k}" for k in range(n)], "left out 'odd': every row has a different"),
         "large numbers": (1e9 + rng.normal(size=n), "'odd' are numbers"),
         "huge numbers": (1e300 * rng.normal(size=n), "'odd' are numbers"),
         "denormals": (1e-310 * rng.normal(size=n), "'odd' are numbers"),
