@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ibmap.engines import MemoryEngine as MemoryEngine
     from ibmap.engines import ThreadEngine as ThreadEngine
     from ibmap.engines.dask import DaskEngine as DaskEngine
+    from ibmap.engines.dask import DaskRows as DaskRows
     from ibmap.errors import DataWarning as DataWarning
     from ibmap.errors import IbmapError as IbmapError
     from ibmap.errors import SearchWarning as SearchWarning
@@ -80,6 +81,7 @@ _HOME = {
     "ChiSquareTest": "ibmap.independence",
     "DAGHC": "ibmap.estimators",
     "DaskEngine": "ibmap.engines.dask",
+    "DaskRows": "ibmap.engines.dask",
     "DataWarning": "ibmap.errors",
     "SearchWarning": "ibmap.errors",
     "EvidenceMAP": "ibmap.estimators",

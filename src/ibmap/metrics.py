@@ -205,8 +205,9 @@ def accuracy(
         of the graph. Best cut from the whole table by :func:`ibmap.paper.datasets.split`: the Bayesian
         test counts the levels of the whole table, not of the test set.
     test : test, str or None
-        The test on the data; by default the Bayesian one. Where the posterior equals the prior, as with one
-        row in every slice, it decides by its option ``ties``.
+        The test on the data; by default the Bayesian one: of categories, or of whatever the columns hold.
+        Where the posterior equals the prior, as with one row in every slice, it decides by its option
+        ``ties``.
     queries : {"formula", "per-size"} or int
         "formula": 100 · n (n - 1) / 2 queries in all, that is 50 n per size; "per-size": 100 per size; a
         number: so many per size. The paper mentions both of the first two.
@@ -250,6 +251,7 @@ def accuracies(
     """
     from ibmap.independence import as_test
     from ibmap.independence.batch import decide_each
+    from ibmap.independence.mixed import MixedTest
 
     counting = _engine_of(data, engine)
     names = counting.schema.names
@@ -259,7 +261,8 @@ def accuracies(
     for graph in graphs:
         _check_same_variables(graph.names, names, "the graph", "the table")
     ordered = [graph.permute(names) for graph in graphs]
-    bound = as_test(test).bind(counting)
+    any_kind = test is None and counting.schema.is_continuous
+    bound = (MixedTest() if any_kind else as_test(test)).bind(counting)
     matches, done = [0] * len(ordered), 0
     for order, sizes in _drawn_queries(len(names), queries, generator(random_state)):
         x, y, given = order[:, 0], order[:, 1], order[:, 2:]

@@ -6,7 +6,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from tests.learners.test_comparing import smokers
+from tests.learners.test_comparing import smokers, two_groups
 
 
 @pytest.fixture
@@ -57,3 +57,23 @@ def test_bad_input(ibmap, tables):
     men.with_columns(pl.lit(date(2020, 1, 1)).alias("tea")).write_parquet(tables / "odd.parquet")
     ran = ibmap("compare", tables / "men.csv", tables / "odd.parquet")
     assert ran.refuses("the columns of", "have other types: 'tea (Boolean and Date)'")
+
+
+def test_tables_of_any_columns(ibmap, tmp_path):
+    table = pl.DataFrame(two_groups(0.0, 3.0)).with_columns(pl.col("sleep").fill_nan(None))
+    table.with_row_index("id").write_csv(tmp_path / "all.csv")
+    for site in "ab":
+        table.filter(pl.col("site") == site).drop("site").write_csv(tmp_path / f"{site}.csv")
+    options = ("--permutations", 19, "--json")
+    one = ibmap("compare", tmp_path / "all.csv", "--by", "site", *options)
+    assert "left out 'id'" in one.err
+    assert "'dose', 'pressure', 'sleep' are numbers; " in one.err
+    assert "of the cells are missing: each question uses the rows that answer it" in one.err
+    two = ibmap("compare", tmp_path / "a.csv", tmp_path / "b.csv", *options)
+    first, second = json.loads(one.out), json.loads(two.out)
+    assert first["edges"] == second["edges"]
+    worst = first["edges"][0]
+    assert {worst["x"], worst["y"]} == {"dose", "pressure"}
+    assert ibmap("compare", tmp_path / "all.csv", "--by", "site", "--missing", "impute").refuses("imputes")
+    ran = ibmap("compare", tmp_path / "all.csv", "--by", "dose")
+    assert (ran.code, "'dose' must have two values to tell two groups apart" in ran.err) == (1, True)

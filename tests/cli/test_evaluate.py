@@ -6,6 +6,7 @@ import pytest
 
 from ibmap import BayesianTest, EvidenceMAP, Graph, accuracy, f_measure, log_score
 from ibmap.data import load
+from tests.learners.test_mixed import people as mixed_people
 
 TRUE = Graph(["smoke", "cough", "tea"], [("smoke", "cough"), ("smoke", "tea")])
 LEARNED = Graph(["tea", "smoke", "cough"], [("smoke", "cough"), ("cough", "tea")])
@@ -135,3 +136,19 @@ def test_unseen_rows_are_cut_at_the_edges_that_were_learned(ibmap, tmp_path):
     )
     said = ibmap("evaluate", tmp_path / "result", "--data", tmp_path / "later.csv").out
     assert said.startswith(f"Log score {found['log_score']:.4f} on 300 rows (the graph without edges: ")
+
+
+def test_a_table_of_both_kinds(ibmap, tmp_path):
+    people = pd.DataFrame(mixed_people())
+    people[:400].to_csv(tmp_path / "seen.csv", index=False)
+    people[400:].to_csv(tmp_path / "unseen.csv", index=False)
+    assert ibmap("learn", tmp_path / "seen.csv", "--out", tmp_path / "net").code == 0
+    ran = ibmap("evaluate", tmp_path / "net", "--data", tmp_path / "unseen.csv")
+    assert "The mean log probability of a level, or log density of a number's standard score" in ran.out
+    assert "queries 10, seed 0, test mixed" in ran.out
+    found = json.loads(
+        ibmap("evaluate", tmp_path / "net", "--data", tmp_path / "unseen.csv", "--json", "--queries", 4).out
+    )
+    assert (found["queries"], found["n_queries"], found["test"]) == (4, 20, "mixed")
+    assert found["accuracy"] > found["accuracy_empty_graph"]
+    assert found["log_score"] > found["log_score_empty_graph"]

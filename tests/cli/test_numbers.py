@@ -1,6 +1,7 @@
 """Continuous columns on the command line: read, learned from, shown, written, asked about; or refused."""
 
 import json
+from datetime import date, time, timedelta
 
 import numpy as np
 import polars as pl
@@ -172,6 +173,27 @@ def test_columns_are_chosen_by_kind_and_the_choice_is_told(ibmap, write, farm, t
     assert ibmap("report", out, "--force").code == 0
 
 
+def test_columns_that_are_named_leave_the_others_as_they_are(ibmap, write):
+    """Kinds by name or pattern overrule single columns: the rest, and missing values, are as without."""
+    rng = np.random.default_rng(2)
+    mood = rng.integers(0, 6, (200, 4)).astype(float)
+    mood[:, 1] = mood[:, 0]
+    mood[rng.random(mood.shape) < 0.02] = np.nan
+    table = pl.DataFrame(mood, schema=["q1", "q2", "r1", "r2"]).fill_nan(None)
+    table = write(table.with_columns(pay=pl.Series(rng.normal(size=200)), sex=pl.Series(["f", "m"] * 100)))
+    for given, said in [
+        (["--continuous", "q*"], "'q1', 'q2', 'pay' are numbers; 'r1', 'r2', 'sex' are categories"),
+        (["--ordinal", "q*"], "'pay' is numbers; 'q1', 'q2' are ordered levels; 'r1', 'r2', 'sex' are"),
+        (["--ordinal", "q*", "--nominal", "all"], "left out 'pay': more than 100 levels"),
+        (["--continuous", "all", "--nominal", "r?,sex"], "'q1', 'q2', 'pay' are numbers; 'r1', 'r2', 's"),
+    ]:
+        ran = ibmap("learn", table, *given)
+        assert ran.code == 0, ran.err
+        assert said in ran.err
+        assert "each question uses the rows that answer it" in ran.err
+    assert ibmap("learn", table, "--continuous", "z*").refuses("there is no variable 'z*'")
+
+
 def test_what_is_wrong_with_a_table_of_numbers(ibmap, write, farm):
     gaps = farm.with_columns(pl.when(pl.int_range(400) < 3).then(None).otherwise("rain").alias("rain"))
     ran = ibmap("learn", write(gaps))
@@ -238,3 +260,47 @@ def test_tables_that_say_little_have_an_answer(ibmap, write, farm, given):
 )
 def test_requests_that_make_no_sense_for_numbers(refused, write, farm, given, words):
     assert words in refused(write(farm), *given)
+
+
+def odd(kind):
+    """A column of a kind that people have, for 200 rows, and what is said of it."""
+    rng = np.random.default_rng(8)
+    day, n = date(2024, 1, 1), 200
+    return {
+        "dates": ([day + timedelta(days=k) for k in range(n)], "left out 'odd': dates and times are neither"),
+        "durations": ([timedelta(hours=k % 9) for k in range(n)], "left out 'odd': dates and times"),
+        "times": ([time(k % 24) for k in range(n)], "left out 'odd': dates and times"),
+        "a stray word": ([*map(str, rng.normal(size=n - 1)), "oops"], "'oops' is no number: leave such"),
+        "unused levels": (pl.Series(["a", "b"] * 100, dtype=pl.Enum(["a", "b", "z"])), "'odd' is categories"),
+        "one value": ([2.5] * n, "left out 'odd': the same value in all rows"),
+        "all different text": ([f"row {k}" for k in range(n)], "left out 'odd': every row has a different"),
+        "large numbers": (1e9 + rng.normal(size=n), "'odd' are numbers"),
+        "huge numbers": (1e300 * rng.normal(size=n), "'odd' are numbers"),
+        "denormals": (1e-310 * rng.normal(size=n), "'odd' are numbers"),
+        "never with pay": ([None if k % 2 else f"k{k % 3}" for k in range(n)], "are imputed five times"),
+        "infinities": ([*rng.normal(size=n - 1), np.inf], "column 'odd' holds infinite values (inf)"),
+        "lists": ([[1, 2]] * n, "column 'odd' holds values of type List"),
+        "nothing": (pl.Series([None] * n, dtype=pl.Float64), "no value at all in 'odd'"),
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("dates", "durations", "times", "a stray word", "unused levels", "one value", "all different text"),
+        *("large numbers", "huge numbers", "denormals", "never with pay", "infinities", "lists", "nothing"),
+    ],
+)
+def test_every_odd_column_has_an_answer_or_one_line(ibmap, farm, tmp_path, kind):
+    values, said = odd(kind)
+    pay = [1.5 * k if k % 2 else None for k in range(200)] if kind == "never with pay" else np.arange(200) / 7
+    table = farm[:200].with_columns(odd=pl.Series(values), pay=pl.Series(pay))
+    table.write_parquet(tmp_path / "t.parquet")
+    ran = ibmap("learn", tmp_path / "t.parquet", "--json")
+    if kind in ("infinities", "lists", "nothing"):
+        assert ran.refuses(said)
+        return
+    assert ran.code == 0, ran.err
+    assert said in ran.err.replace("'soil', 'rain', 'yield', 'price' and 3 more are", "'odd' are")
+    assert ["yield", "price"] in json.loads(ran.out)["edges"]
+    assert all(np.isfinite(pair["posterior"]) for pair in json.loads(ran.out).get("pairs", []))

@@ -1,7 +1,10 @@
 import json
 import math
 
+import pandas as pd
 import pytest
+
+from tests.learners.test_mixed import people
 
 KEYS = [
     "x",
@@ -67,3 +70,23 @@ def test_each_test_uses_the_rows_complete_in_its_columns(ibmap, tmp_path):
         for given in ([], ["--given", "c"])
     ]
     assert rows == [24, 6]
+
+
+def test_tables_of_any_columns(ibmap, tmp_path):
+    table = pd.DataFrame(people())
+    table.loc[::20, "weight"] = None
+    table["id"] = range(1, len(table) + 1)
+    table["one"] = 1
+    path = tmp_path / "t.csv"
+    table.to_csv(path, index=False)
+    ran = ibmap("test", path, "sex", "weight")
+    assert ran.out.startswith("sex and weight are dependent: P = ")
+    assert "570 rows; test mixed" in ran.out
+    ran = ibmap("test", path, "sex", "weight", "--given", "size")
+    assert ran.out.startswith("sex and weight are independent given size: P = 0.")
+    found = json.loads(ibmap("test", path, "one", "size", "--given", "sex,risk", "--json").out)
+    assert (found["independent"], found["test"], found["n_rows"]) == (True, "mixed", 600)
+    assert "n_slices" not in found
+    assert json.loads(ibmap("test", path, "sex", "diet", "--json").out)["test"] == "bayesian"
+    assert ibmap("test", path, "sex", "sizes").refuses("there is no variable 'sizes'")
+    assert "missing values" in ibmap("test", path, "sex", "weight", "--test", "chi-square").err

@@ -94,7 +94,7 @@ def test_a_cluster_learns_what_memory_learns(client: Any, folder: Path, missing:
     expected = LEARNERS[learner](data)
     assert expected.graph.n_edges
     if (learner, missing) == ("evidence-map", "testwise"):
-        with pytest.raises(RequestError, match="need all rows in one memory"):
+        with pytest.raises(RequestError, match="needs them in one memory"):
             evidence_map(engine)
         return
     assert_same(LEARNERS[learner](engine), expected)

@@ -8,10 +8,12 @@ import pytest
 from ibmap import IBMAP, Graph, compare
 from ibmap.data import Table, load
 from ibmap.engines import as_engine
+from ibmap.engines.mixed import in_rows
 from ibmap.errors import IbmapError
 from ibmap.learners import evidence_map
 from ibmap.learners.comparison import _judged, compare_groups, deviations, same_levels, split_by
 from ibmap.model.effects import contrast_effects, edge_effects
+from ibmap.model.mixed_effects import blocks_of_edges
 from ibmap.report.comparison import comparison_page
 from ibmap.synthetic import simulate_random
 
@@ -169,3 +171,58 @@ def test_the_page_runs_and_loads_nothing():
     page = comparison_page(compare(smokers(80, 0.2, 1), smokers(80, 0.5, 9), n_permutations=5))
     assert "Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'" in page
     assert "<script" not in page
+
+
+def patients(n: int, effect: float, seed: int) -> dict[str, np.ndarray]:
+    """Dose and pressure, by an effect; pressure by sex; a mood of three levels goes with the dose."""
+    rng = np.random.default_rng(seed)
+    dose, sex = rng.gamma(2.0, size=n), rng.integers(0, 2, n)
+    pressure = 120 - effect * dose + 6 * sex + 3 * rng.normal(size=n)
+    mood = np.digitize(dose + rng.normal(size=n), [1.0, 2.5])
+    sleep = np.where(rng.random(n) < 0.04, np.nan, rng.normal(size=n))
+    words = {"sex": np.array(["f", "m"])[sex], "mood": np.array(["low", "so so", "high"])[mood]}
+    return {"dose": dose, "pressure": pressure, **words, "sleep": sleep}
+
+
+def two_groups(first: float, second: float, seed: int = 0) -> dict[str, np.ndarray]:
+    one, two = patients(300, first, seed), patients(250, second, seed + 1)
+    both = {name: np.concatenate([one[name], two[name]]) for name in one}
+    return {**both, "site": np.repeat(["a", "b"], [300, 250])}
+
+
+def test_groups_of_numbers_and_categories_with_holes():
+    found = compare(two_groups(0.0, 3.0), by="site", n_permutations=39, random_state=0)
+    by_edge = {frozenset(edge): k for k, edge in enumerate(found.edges)}
+    k = by_edge[frozenset(("dose", "pressure"))]
+    assert found.p_adjusted[k] == 1 / 40
+    assert found.difference[k] < -0.3
+    assert found.labels == ("site=a", "site=b")
+    assert found.p_adjusted[by_edge[frozenset(("dose", "mood"))]] > 0.05
+    assert "The networks differ" in str(found)
+    assert comparison_page(found)
+    alike = compare(two_groups(2.0, 2.0), by="site", n_permutations=39, random_state=0)
+    assert alike.largest.p_value > 0.05
+    assert {frozenset(edge) for edge in alike.edges} >= {frozenset(("dose", "pressure"))}
+
+
+def test_deviations_of_numbers_are_those_of_their_slopes():
+    """Of two numbers: (b - a) / sqrt(va + vb), the mean of both ends; a group against itself is 0."""
+    table = load(two_groups(0.5, 1.5), continuous="auto", missing="question")
+    groups, _ = split_by(table, "site")
+    graph = Graph(groups[0].names, [("dose", "pressure"), ("sex", "pressure"), ("dose", "mood")])
+    assert deviations((groups[0], groups[0]), graph) == pytest.approx(np.zeros(3), abs=1e-6)
+    blocks = [blocks_of_edges(in_rows(as_engine(group)), graph) for group in groups]
+    i, j = graph.index("dose"), graph.index("pressure")
+    ends = [
+        abs(b.effect[0, 0] - a.effect[0, 0]) / np.sqrt(a.covariance[0, 0] + b.covariance[0, 0])
+        for a, b in ((blocks[0][end], blocks[1][end]) for end in ((i, j), (j, i)))
+        if min(a.effect.shape, b.effect.shape) == (1, 1)  # bent in one of the groups at most
+    ]
+    at = [tuple(pair) for pair in graph.pairs.tolist()].index((i, j))
+    assert len(ends) == 2
+    assert deviations(groups, graph)[at] == pytest.approx(np.mean(ends), rel=1e-6)
+
+
+def test_numbers_do_not_tell_groups_apart():
+    with pytest.raises(IbmapError, match="'dose' must have two values to tell two groups apart, and holds"):
+        compare(two_groups(0.0, 1.0), by="dose")

@@ -88,7 +88,7 @@ def test_missing_values_need_all_rows_in_one_memory() -> None:
     one, other = evidence_map(data), evidence_map(ThreadEngine(data, 2))
     assert one.graph == other.graph
     assert one.score == other.score
-    with pytest.raises(RequestError, match="need all rows in one memory"):
+    with pytest.raises(RequestError, match="needs them in one memory"):
         evidence_map(HiddenEngine(data))
 
 

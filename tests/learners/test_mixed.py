@@ -1,5 +1,6 @@
 """EvidenceMAP of any table: categories, ordered levels and numbers side by side, with holes."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from ibmap import EvidenceMAP, Graph
 from ibmap.data import load
 from ibmap.data.kinds import note
 from ibmap.data.table import PackedData
+from ibmap.engines import Model, as_engine
 from ibmap.errors import DataError, DataWarning
 from ibmap.learners import evidence_map
 from ibmap.metrics import log_score
@@ -167,3 +169,15 @@ def test_interactions_are_found_beside_numbers_and_missing_values() -> None:
     table["b"] = np.where(rng.random(600) < 0.05, None, table["b"])
     found = EvidenceMAP().fit({**table, "size": size}).graph_
     assert set(found.edges) >= {("a", "either"), ("b", "either"), ("a", "size")}
+
+
+def test_threads_of_python_may_ask_at_the_same_time() -> None:
+    engine = as_engine(load(people(), continuous="auto"))
+    blankets = [sorted({(x + 1) % 6, (x + 2) % 6}) for x in range(6)]
+
+    def ask(_: int) -> Any:
+        return [part.tolist() for part in engine.rows(Model("mixed"), range(6), blankets)]
+
+    expected = ask(0)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == expected for found in pool.map(ask, range(60)))

@@ -4,6 +4,7 @@
 #include "lists.hpp"
 #include "pool.hpp"
 #include "rows.hpp"
+#include "spare.hpp"
 
 #include <numeric>
 
@@ -999,32 +1000,39 @@ class MixedEvidence {
                 if (m == xs.data()[q]) throw std::invalid_argument("x is not in its own blanket");
         std::vector<Row> found(xs.shape(0));
         const int threads = std::max(1, std::min<int>(n_threads, int(found.size())));
-        while (int(makers_.size()) < threads) makers_.push_back(std::make_unique<MixedRows>(*table_));
+        std::vector<std::unique_ptr<MixedRows>> makers;
+        for (int thread = 0; thread < threads; ++thread) makers.push_back(workspace());
         {
             nb::gil_scoped_release unlocked;
             spread(threads, std::int64_t(found.size()), [&](int thread, std::int64_t q) {
                 const std::int64_t x = xs.data()[q];
-                found[q] = makers_[thread]->row(int(x), blankets[q], prior.of(x), Wanted{floor, others[q], exact});
+                found[q] = makers[thread]->row(int(x), blankets[q], prior.of(x), Wanted{floor, others[q], exact});
             });
         }
+        for (auto& maker : makers) spare_.give(std::move(maker));
         return joined(found);
     }
 
     nb::tuple effects(std::int64_t x, Ints members) {
         if (x < 0 || x >= table_->n) throw std::invalid_argument("x is not a variable");
         check_variables(members, table_->n, "a member");
-        if (makers_.empty()) makers_.push_back(std::make_unique<MixedRows>(*table_));
+        auto maker = workspace();
         MixedRows::Effects found;
         {
             nb::gil_scoped_release unlocked;
-            found = makers_[0]->effects(int(x), span_of(members));
+            found = maker->effects(int(x), span_of(members));
         }
+        spare_.give(std::move(maker));
         return nb::make_tuple(to_numpy(std::move(found.columns)), to_numpy(std::move(found.effect)), to_numpy(std::move(found.covariance)), found.variance, found.n_rows);
     }
 
   private:
     std::unique_ptr<MixedTable> table_;
-    std::vector<std::unique_ptr<MixedRows>> makers_;
+    Spare<MixedRows> spare_;
+
+    std::unique_ptr<MixedRows> workspace() {
+        return spare_.take([&] { return std::make_unique<MixedRows>(*table_); });
+    }
 };
 
 }  // namespace

@@ -51,12 +51,17 @@ def compare(
         raise RequestError(
             "compare needs two tables, A and B, or one table and the column of its groups (--by)"
         )
-    if table.continuous is not None:
-        raise RequestError("compare takes categories only: cut numbers with --discretize and --bins")
+    if table.missing in ("auto", "impute"):
+        raise RequestError(
+            "compare imputes nothing: leave out --missing, and each question uses the rows that answer it"
+        )
     if table.weights is not None:
         raise RequestError("compare takes no weights: permutations would separate repeated rows")
     learner = learner.settled(test)
     learner.function()  # an unknown one is refused before the table is read
+    table = table.suited_to(test.test, learner.score, learner.learner)
+    if table.missing == "auto":
+        table = replace(table, missing="question")
     from ibmap.learners.comparison import compare_groups
 
     with output_folder(output.out, FILES, output.force):
@@ -86,7 +91,8 @@ def read_groups(
     """Return both groups, read together: the same levels, the same bins; and what they are called."""
     import polars as pl
 
-    from ibmap.cli.table_options import counted_rows, read_as
+    from ibmap.cli.table_options import counted_rows, read_as, say_kinds
+    from ibmap.criteria.whole_numbers import with_kinds
     from ibmap.data.files import open_frame
     from ibmap.data.frames import source_of_polars
     from ibmap.learners.comparison import split_by
@@ -111,6 +117,8 @@ def read_groups(
     data, said = read_as(left, how, rows)
     for words in said:
         screen.note(words)
+    data = with_kinds(data)
+    say_kinds(data)
     groups, named = split_by(data, str(by))
     return groups, labels or named
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ibmap.independence import IndependenceTest
 
 NAMED = 5  #: wrong edges that are named on the screen
+FEW = "10"  #: queries for each size of Z where every one fits two conditionals to the rows
 KINDS = ("independences", "edges")
 
 MIXED = (
@@ -44,11 +45,13 @@ def evaluate(
         ),
     ] = None,
     queries: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="KIND", help="Questions for the accuracy: {queries}, or a number for each size of Z."
+            metavar="KIND",
+            help="Questions for the accuracy: {queries}, or a number for each size of Z [formula; 10 "
+            "where categories and numbers are mixed].",
         ),
-    ] = "formula",
+    ] = None,
     seed: options.Seed = 0,
     test: options.TestOptions,
     table: options.TableOptions,
@@ -63,10 +66,12 @@ def evaluate(
         true = read_network(truth).graph
         result |= {"truth": str(truth), **against_truth(with_left_out(learned, graph, true.names), true)}
     if data is not None:
+        from ibmap.independence.mixed import MixedTest
+
         unseen, _ = as_learned(table, graph, learned).suited_to(test.test).read(data)
         is_mixed = unseen.schema.is_continuous and getattr(unseen, "gaussian_moments", None) is None
-        asked = None if is_mixed and test.test is None else test.make(unseen.schema)
-        found = on_unseen_rows(learned, unseen, asked, queries, seed)
+        asked = MixedTest() if is_mixed and test.test is None else test.make(unseen.schema)
+        found = on_unseen_rows(learned, unseen, asked, queries or (FEW if is_mixed else "formula"), seed)
         result |= {"data": str(data), **found}
     if as_json:
         screen.tell_json(result)
@@ -145,9 +150,9 @@ def as_learned(table: options.TableOptions, graph: Path, learned: "Graph") -> op
 
 
 def on_unseen_rows(
-    learned: "Graph", engine: "Engine", test: "IndependenceTest | None", queries: str, seed: int
+    learned: "Graph", engine: "Engine", test: "IndependenceTest", queries: str, seed: int
 ) -> dict[str, Any]:
-    """Return log score and accuracy on a table, if there is a test, and those of the graph without edges."""
+    """Return log score and accuracy on a table, and those of the graph without edges."""
     from ibmap.graph import Graph
     from ibmap.metrics import accuracies, log_score, n_queries
 
@@ -160,8 +165,6 @@ def on_unseen_rows(
         "n_rows": engine.schema.n_rows,
         "continuous": engine.schema.is_continuous,
     }
-    if test is None:
-        return {**about, "continuous": False}
     with screen.bar("queries") as advance:
         found = accuracies(graphs, engine, test=test, queries=kind, random_state=seed, advance=advance)
     return {
@@ -184,8 +187,6 @@ def show(result: dict[str, Any]) -> None:
         console.print()
     if "accuracy" in result:
         show_accuracy(console, result)
-    elif "log_score" in result:
-        show_log_score(console, result, MIXED)
 
 
 def show_truth(console: "Console", result: dict[str, Any]) -> None:
@@ -236,9 +237,10 @@ def show_accuracy(console: "Console", result: dict[str, Any]) -> None:
     """Print log score and accuracy on unseen rows, and what they mean."""
     share, of_none = result["accuracy"], result["accuracy_empty_graph"]
     queries, logs = screen.counted(result["n_queries"], "question"), result["log_score"]
-    show_log_score(
-        console, result, log_score_in_words(logs, result["log_score_empty_graph"], result["continuous"])
-    )
+    from ibmap.independence.mixed import MixedTest
+
+    words = log_score_in_words(logs, result["log_score_empty_graph"], result["continuous"])
+    show_log_score(console, result, MIXED if result["test"] == MixedTest.name else words)
     console.print()
     console.print(f"Accuracy {share:.3f} (the graph without edges: {of_none:.3f})", style="bold")
     console.print(

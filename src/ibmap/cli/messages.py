@@ -31,6 +31,8 @@ def in_options(message: str, options: Mapping[str, str]) -> str:
     "--missing must be 'drop' or 'error', not 'missing=1'"
     >>> in_options("n_rows and tau must be above 0: got n_rows=0, tau=2; or drop the column", options)
     '--rows and --tau must be above 0: got --rows 0, --tau 2; or --drop the column'
+    >>> in_options("drop= leaves it out (drop=)", options)
+    '--drop leaves it out (--drop)'
     """
     first = re.match(r"\w+( and \w+)*(?= must\b)", message)
     end = first.end() if first else 0
@@ -41,7 +43,7 @@ def in_options(message: str, options: Mapping[str, str]) -> str:
 
 def _outside_quotes(text: str, options: Mapping[str, str]) -> str:
     text = text.replace("overwrite=True", "--force")
-    text = _named(r"\b\w+=", text, options)
+    text = _named(r"\b\w+= ?", text, options)
     text = _named(r"\b[a-z]+_\w+", text, options)
     if "drop" in options:
         text = re.sub(r"\bdrop (?=(it|them|the columns?)\b)", "--drop ", text)
@@ -52,7 +54,7 @@ def _named(pattern: str, text: str, options: Mapping[str, str]) -> str:
     """Replace the arguments that match; a "=" behind one is a blank behind the option."""
 
     def option(found: re.Match[str]) -> str:
-        name = found[0].removesuffix("=")
-        return options[name] + " " * found[0].endswith("=") if name in options else found[0]
+        name, before_value = found[0].rstrip("= "), "=" in found[0] and text[found.end() :][:1] != ")"
+        return options[name] + " " * before_value if name in options else found[0]
 
     return re.sub(pattern, option, text)

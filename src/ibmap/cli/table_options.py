@@ -13,7 +13,7 @@ from ibmap._text import listing
 from ibmap.cli import screen
 from ibmap.cli.endings import at_end
 from ibmap.cli.variable_lists import variables
-from ibmap.errors import ContinuousError, RequestError
+from ibmap.errors import ContinuousError, DataError, RequestError
 
 if TYPE_CHECKING:
     from ibmap.data import Table
@@ -132,10 +132,10 @@ class ReadingOptions:
 
     def suited_to(self, test: str | None, score: str | None = None, learner: str | None = None) -> Self:
         """Return the same, for a test, a score and a learner, which say what columns may be."""
+        if learner == "evidence-map" and test is None and score in (None, "mixed"):
+            return replace(self, continuous=self.continuous or ["auto"], missing=self.missing or "auto")
         if self.continuous is not None:
             return self
-        if learner == "evidence-map" and test is None and score in (None, "mixed"):
-            return replace(self, continuous=["auto"])
         from ibmap.learners.registry import takes_numbers
 
         return replace(self, continuous=["all"]) if takes_numbers(test, score) else self
@@ -182,7 +182,7 @@ class ReadingOptions:
         if how["continuous"] in (["auto"], ["all"]):
             how["continuous"] = how["continuous"][0]
         how["missing_values"] = missing_in(self.missing_values, names)
-        how["missing"] = self.missing or ("auto" if self.continuous == ["auto"] else "error")
+        how["missing"] = self.missing or "error"
         return how
 
     def _check_columns(self) -> None:
@@ -214,48 +214,78 @@ class TableOptions(ReadingOptions):
         engine = self.counting(data := with_kinds(data))
         from ibmap.learners.imputation import completed
 
-        policy = data.reading.get("missing")
-        if data.reading.get("continuous") not in (None, "all") or policy in ("question", "impute"):
-            from ibmap.data.kinds import note
-
-            screen.note(note(data.schema, data.missing_share))
+        say_kinds(data)
         return completed(engine), about
 
     def _on_cluster(self, file: Path, address: str | None) -> tuple["Engine", dict[str, Any]]:
         """Have the workers of a cluster read the table; it is forgotten when the verb ends."""
+        from ibmap._files import MAX_BYTES, byte_limit
+        from ibmap.criteria.whole_numbers import with_kinds
         from ibmap.data.files import open_file
+        from ibmap.data.kinds import kinds_in, numbers_in
         from ibmap.data.parquet import pieces_of
-        from ibmap.engines.dask import DaskEngine
+        from ibmap.data.reader import BY_ROWS
+        from ibmap.engines.dask import DaskEngine, DaskRows
+        from ibmap.engines.engine import looks_at_rows
+        from ibmap.learners.imputation import completed
 
-        known = signature(DaskEngine).parameters
-        from ibmap.data.kinds import numbers_in
-
+        counts, by_rows = signature(DaskEngine).parameters, ("continuous", "numbers", "imputation_seed")
+        any_kind = self.continuous is not None or self.missing in BY_ROWS
         for option in fields(ReadingOptions):
-            is_usual = option.name == "continuous" and self.continuous == ["auto"]
-            if option.name not in known and getattr(self, option.name) != option.default and not is_usual:
+            known = option.name in counts or (any_kind and option.name in by_rows)
+            if not known and getattr(self, option.name) != option.default:
                 typed = option.name.replace("_", "-")
                 raise RequestError(
                     f"the engine dask reads columns as they are: leave out --{typed}, or --engine"
                 )
-        how = self.how(pieces_of(file)[0])
+        names, pieces = pieces_of(file)
+        how, about = self.how(names), {"path": file, "weights": self.weights, "cluster": self.cluster}
         how["drop"] = _with_identifiers(open_file(file), how)
-        how = {name: value for name, value in how.items() if name in known}
-        how["missing"] = self.missing or "error"
-        with screen.bar("packing") as told:
-            engine = DaskEngine(address, file, told=told, **how)
-        at_end(engine.close)
-        if self.continuous is not None and (found := numbers_in(engine.schema)):
-            raise RequestError(
-                f"a cluster counts categories, and {listing(found)} holds too many different numbers: "
-                "--nominal takes them for categories, --drop leaves them out; or leave out --engine"
-            )
-        return engine, {"path": file, "weights": self.weights, "cluster": self.cluster}
+        cells = sum(size for piece in pieces for _, _, size in piece.where) * len(names)
+        fits, reading = 8 * cells <= byte_limit(MAX_BYTES), None
+        if any_kind and fits:
+            table = with_kinds(load_as(file, **how))
+            if looks_at_rows(table.schema):
+                made = DaskRows(address, table)
+                at_end(made.close)
+                say_kinds(table)
+                return completed(made), about
+            reading, how = table.reading, {**how, **table.reading, **kinds_in(table)}
+        how["missing"] = "error" if how["missing"] in BY_ROWS else how["missing"]
+        try:
+            with screen.bar("packing") as told:
+                engine = DaskEngine(
+                    address, file, told=told, **{name: how[name] for name in how if name in counts}
+                )
+            at_end(engine.close)
+            if reading is not None:  # as it was found out, not as it was asked for
+                engine.schema = replace(engine.schema, reading=reading)
+            found = numbers_in(engine.schema) if any_kind and not fits else ()
+            if found:
+                raise DataError(f"{listing(found)} holds too many different numbers for categories")
+        except DataError as error:
+            if fits:
+                raise
+            raise DataError(
+                f"{error}; numbers and missing values take a table that fits into memory: this one would "
+                f"take {8 * cells:,} bytes, more than IBMAP_MAX_BYTES allows"
+            ) from None
+        return engine, about
 
     def counting(self, data: "Table") -> "Engine":
         """Return the engine that was chosen, with a table behind it."""
         from ibmap.engines import as_engine
 
         return as_engine(data, self.engine)
+
+
+def say_kinds(data: "Table") -> None:
+    """Say what columns were taken for, where that was not asked for."""
+    from ibmap.data.kinds import note
+
+    policy = data.reading.get("missing")
+    if data.reading.get("continuous") not in (None, "all") or policy in ("question", "impute"):
+        screen.note(note(data.schema, data.missing_share))
 
 
 def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:

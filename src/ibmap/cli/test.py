@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,8 +30,18 @@ def answer(
     as_json: options.Json = False,
 ) -> None:
     """Ask one question of a file and show the answer."""
+    from ibmap.engines.engine import looks_at_rows
+    from ibmap.independence.mixed import MixedTest
+
+    any_kind = how.test is None and not how.given() and table.continuous is None
+    if any_kind:
+        table = table.suited_to(None, None, "evidence-map")
+        table = replace(table, missing="question" if table.missing == "auto" else table.missing)
+        if not (x == y or table.only or table.drop):  # those that are asked about are never left out
+            table = replace(table, only=[x, y, *(given or ())])
     engine, _ = table.suited_to(how.test).read(file)
-    chosen = how.make(engine.schema)
+    by_rows = any_kind and looks_at_rows(engine.schema)
+    chosen = MixedTest() if by_rows else how.make(engine.schema)
     known = options.named_in(given, engine.schema.names) or []
     check_question(x, y, known, engine.schema)
     outcome = ask(engine, chosen, x, y, known)
@@ -66,7 +76,7 @@ class Outcome:
     test: str
     answers: "Answers"
     n_rows: int
-    n_slices: int | None  #: None if the variables are continuous
+    n_slices: int | None  #: None if rows are not counted
     correlation: float | None = None  #: of continuous variables, given the others
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,7 +93,8 @@ class Outcome:
         question = {"x": self.x, "y": self.y, "given": self.given, **verdict}
         if self.correlation is not None:
             return {**question, **found, "partial_correlation": self.correlation, "n_rows": self.n_rows}
-        return {**question, **found, "n_rows": self.n_rows, "n_slices": self.n_slices}
+        slices = {} if self.n_slices is None else {"n_slices": self.n_slices}
+        return {**question, **found, "n_rows": self.n_rows, **slices}
 
     def sentence(self) -> str:
         """Return the answer in words."""
@@ -113,11 +124,16 @@ def ask(engine: "Engine", test: "IndependenceTest", x: str, y: str, given: list[
     import numpy as np
 
     from ibmap.engines import Questions
+    from ibmap.engines.mixed import in_rows
     from ibmap.independence.gaussian import partial_correlation
+    from ibmap.independence.mixed import MixedTest
 
     schema = engine.schema
     question = (schema.index(x), [schema.index(y)], list(schema.indices(given)))
     answers = test.bind(engine).fixed(*question)  # type: ignore[arg-type]
+    if test.name == MixedTest.name:
+        n_rows = in_rows(engine).n_complete([question[0], *question[1], *question[2]])
+        return Outcome(x, y, given, test.name, answers, n_rows, None)
     if schema.is_continuous:
         r = partial_correlation(engine, question[0], question[1][0], np.array(question[2]))
         return Outcome(x, y, given, test.name, answers, schema.n_rows, None, r)

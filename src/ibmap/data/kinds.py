@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ibmap._text import listing
 from ibmap.data.columns import Coded, Column
-from ibmap.data.declared import as_categories
+from ibmap.data.declared import as_categories, order_in
 from ibmap.data.discretize import is_whole
 from ibmap.data.schema import CONTINUOUS, NOMINAL, ORDINAL, Schema
+from ibmap.data.table import Table
 
 MOST_WHOLE = 20  #: different whole numbers up to which they may be levels
 MOST_FRACTIONS = 10  #: different numbers with fractions up to which they are ordered levels
@@ -72,6 +73,22 @@ def note(schema: Schema, missing_share: float = 0.0) -> str:
             how = f"they are imputed five times (seed {schema.reading.get('imputation_seed', 0)})"
         parts.append(f"{missing_share:.1%} of the cells are missing: {how}")
     return "; ".join(parts)
+
+
+def kinds_in(table: Table) -> dict[str, list[str]]:
+    """Return the kinds of a table without numbers as arguments of :func:`ibmap.load`.
+
+    Examples
+    --------
+    >>> kinds_in(Table([[0, 1, 0], [0, 1, 2]], ("a", "b"), ((0.5, 1.5), (1, 2, 3)), ordinal=("b",)))
+    {'nominal': ['a'], 'ordinal': ['b']}
+    """
+    said = {kind: list(table.reading.get(kind) or ()) for kind in ("nominal", "ordinal")}
+    declared = {order_in(text, table.names)[0] for some in said.values() for text in some}
+    for name, labels in zip(table.names, table.levels, strict=True):
+        if name not in declared and any(type(label) in (int, float) for label in labels):
+            said["ordinal" if name in table.ordinal else "nominal"].append(name)
+    return said
 
 
 def numbers_in(schema: Schema) -> list[str]:

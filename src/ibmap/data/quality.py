@@ -44,7 +44,7 @@ or drop it"
         return ""
     it, its = ("it", "its") if len(found) == 1 else ("them", "their")
     labels = [data.levels[i] for i in found]
-    mend = next(filter(None, map(_no_plain_numbers, labels)), f"group {its} values")
+    mend = next(filter(None, map(no_plain_numbers, labels)), f"group {its} values")
     if any(type(column[0]) is int for column in labels):
         mend = "cut numbers with discretize='equal-width' or 'quantile'"
     columns = first_few([f"{data.names[i]!r} ({levels[i]})" for i in found])
@@ -75,6 +75,7 @@ def identifiers(source: Source | Table, names: Sequence[str], cut: bool = False)
         except NotInBatchesError:
             return identifiers(source.at_once(), names, cut)
     kept = [name for name, columns in parts.items() if _all_differ(columns, MOST_WHOLE)]
+    kept = [name for name in kept if not _are_numbers_but_some(parts[name])]
     return [
         name
         for name in kept
@@ -85,6 +86,12 @@ def identifiers(source: Source | Table, names: Sequence[str], cut: bool = False)
             and not UNNAMED.fullmatch(name)
         )
     ]
+
+
+def _are_numbers_but_some(columns: Sequence[Column]) -> bool:
+    """Whether a column of text holds numbers, and a few words: it is no identifier."""
+    labels = [label for column in columns if isinstance(column, Coded) for label in column.levels]
+    return bool(no_plain_numbers(tuple(labels)))
 
 
 def _as_column(table: Table, variable: int) -> Column | None:
@@ -213,16 +220,16 @@ def of_missing_together(names: Sequence[str], counts: Any, n_rows: int) -> str:
     )
 
 
-def _no_plain_numbers(labels: tuple[Hashable, ...]) -> str:
+def no_plain_numbers(labels: tuple[Hashable, ...]) -> str:
     """Return how to write numbers that came as text, "" if labels are no such numbers.
 
     Examples
     --------
-    >>> _no_plain_numbers(("1,250", "2,500", "750"))
+    >>> no_plain_numbers(("1,250", "2,500", "750"))
     "write numbers such as '1,250' with digits and a decimal point only"
-    >>> _no_plain_numbers((*map(str, range(1500, 1550)), "unknown"))
+    >>> no_plain_numbers((*map(str, range(1500, 1550)), "unknown"))
     "'unknown' is no number: leave such cells empty"
-    >>> _no_plain_numbers(("2020-01-01", "2020-01-02"))
+    >>> no_plain_numbers(("2020-01-01", "2020-01-02"))
     ''
     """
     texts = [label for label in labels if isinstance(label, str)]

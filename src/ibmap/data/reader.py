@@ -54,7 +54,13 @@ from ibmap.data.packing import (
     part_of,
 )
 from ibmap.data.parquet import Piece
-from ibmap.data.quality import columns_of_times, identifiers, missing_together, too_many_levels
+from ibmap.data.quality import (
+    columns_of_times,
+    identifiers,
+    missing_together,
+    no_plain_numbers,
+    too_many_levels,
+)
 from ibmap.data.schema import Schema
 from ibmap.data.sources import (
     Batch,
@@ -280,7 +286,9 @@ def _without_few_and_many(data: Table, odd: list[str], is_chosen: bool) -> Table
         odd = [*odd, f"left out {listing(constant)}: the same value in all rows"]
     if many:
         its = "its" if len(many) == 1 else "their"
-        odd = [*odd, f"left out {listing(many)}: more than {MOST_LEVELS} levels; group {its} values"]
+        labels = [data.levels[data.index(name)] for name in many]
+        mend = next(filter(None, map(no_plain_numbers, labels)), f"group {its} values")
+        odd = [*odd, f"left out {listing(many)}: more than {MOST_LEVELS} levels; {mend}"]
     found = data if len(kept) == data.n_variables else data.variables(kept)
     return found.with_description(warnings=(*data.warnings, *odd)) if odd else found
 
@@ -639,7 +647,8 @@ class Reader:
         if not numbers and self.about.others != ALL:
             return PackedData(bits, self.names, levels, ordinal=plan.ordinal, **about)
         if self.about.others == ALL:
-            rest = [v for v, name in enumerate(self.names) if name not in numbers]
+            levels_stay = {*numbers, *self.about.nominal}
+            rest = [v for v, name in enumerate(self.names) if name not in levels_stay]
             numbers |= {self.names[v]: _in_numbers(data, v, plan.ordinal, self.declared) for v in rest}
         of_levels = {name: one for name, one in numbers.items() if isinstance(one, Coded)}
         codes = [

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibmap import _core
+from ibmap._parallel import n_threads
 from ibmap._text import in_short
 from ibmap._types import Ints
 from ibmap.data import Schema, Table
@@ -115,8 +116,8 @@ class EngineBase:
         """Return the rows of some x, each given its blanket, from tables; see :class:`Engine`."""
         if model.family == "mixed":
             raise RequestError(
-                "numbers and missing values need all rows in one memory: use the engine 'memory', leave out "
-                "incomplete rows (missing='drop'), or make missing values a level (missing='category')"
+                "evidence of incomplete rows needs them in one memory: use the engine 'memory' or missing="
+                "'question', leave them out (missing='drop'), or make missing values a level ('category')"
             )
         n, xs = self.schema.n_variables, np.asarray(xs, np.int64)
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
@@ -301,18 +302,6 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     >>> as_engine(load({"a": [0, 1], "b": [1, 0]}), "memory")
     MemoryEngine(2 variables, 2 rows)
     """
-    if isinstance(source, Table) and (
-        len(source.values) or source.reading.get("missing") in ("question", "impute")
-    ):
-        from ibmap.engines.mixed import MixedEngine
-
-        if isinstance(engine, str):
-            _by_name(engine)  # refuses one that there is not
-        if engine is not None and str(engine).partition("=")[0] not in ("memory", "threads"):
-            raise RequestError(
-                f"numbers and missing values are looked at in memory only: leave out engine={engine!r}"
-            )
-        return MixedEngine(source)
     if not isinstance(source, Table):
         if not is_engine(source):
             raise RequestError(f"expected a Table or an engine, not {type(source).__name__}")
@@ -322,7 +311,7 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     if engine is None:
         engine = "memory"
     if isinstance(engine, str):
-        engine = _by_name(engine)
+        engine = _by_name(engine, source)
     made = engine if is_engine(engine) else None
     if made is None:
         if not callable(engine):
@@ -337,7 +326,12 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     return made  # type: ignore[no-any-return]
 
 
-def _by_name(name: str) -> MakeEngine:
+def looks_at_rows(schema: Schema) -> bool:
+    """Whether evidence of a table comes from its rows, as it holds numbers or missing values."""
+    return schema.is_continuous or schema.reading.get("missing") in ("question", "impute")
+
+
+def _by_name(name: str, table: Table) -> MakeEngine:
     """Return what makes the engine of a name; ``threads=4`` is the one of so many threads."""
     from ibmap.engines.registry import ENGINES
 
@@ -347,8 +341,16 @@ def _by_name(name: str) -> MakeEngine:
             "the workers of a cluster read the table themselves: give the engine dask a folder of Parquet or "
             "Arrow files (ibmap learn FOLDER, or DaskEngine(client, folder))"
         )
-    if kind == "threads" and number.isdecimal() and int(number):
-        return partial(ENGINES[kind], n_jobs=int(number))  # type: ignore[call-arg]
-    if name not in ENGINES:
+    how = {"n_jobs": int(number)} if kind == "threads" and number.isdecimal() and int(number) else {}
+    if name not in ENGINES and not how:
         raise RequestError(f"unknown engine {name!r}; there are {', '.join(ENGINES)}, dask")
-    return ENGINES[name]
+    if looks_at_rows(table.schema):
+        from ibmap.engines.mixed import MixedEngine
+
+        if kind not in ("memory", "threads"):
+            raise RequestError(
+                f"numbers and missing values are looked at in memory only: leave out engine={name!r}"
+            )
+        threads = n_threads(how.get("n_jobs", -1)) if kind == "threads" else 1
+        return partial(MixedEngine, n_threads=threads)
+    return partial(ENGINES[kind], **how)

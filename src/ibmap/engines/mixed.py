@@ -62,13 +62,19 @@ class MixedEngine(EngineBase):
         The table.
     filled : Filled or None
         Copies of it without missing values, of which evidence comes then; each counts as one of so many.
+    n_threads : int
+        Threads that make rows, unless a model asks for more.
     """
 
-    def __init__(self, data: Table, filled: Filled | None = None) -> None:
-        self.data, self.schema, self.filled = data, data.schema, filled
+    def __init__(self, data: Table, filled: Filled | None = None, n_threads: int = 1) -> None:
+        self.data, self.schema, self.filled, self.n_threads = data, data.schema, filled, n_threads
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return MixedEngine, (self.data, self.filled)
+        return MixedEngine, (self.data, self.filled, self.n_threads)
+
+    def of(self, data: Table, filled: Filled | None = None) -> "MixedEngine":
+        """Return the engine of another table, whose rows are made by whoever makes those of this one."""
+        return MixedEngine(data, filled, self.n_threads)
 
     @cached_property
     def columns(self) -> Any:
@@ -132,8 +138,9 @@ class MixedEngine(EngineBase):
                 f"the score {model.family!r} counts levels: use 'mixed' for numbers and missing values"
             )
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
+        threads = max(model.n_threads, self.n_threads)
         found = self.table.rows(
-            np.asarray(xs, np.int64), *given, model.log_odds, floor, *others, exact, model.n_threads
+            np.asarray(xs, np.int64), *given, model.log_odds, floor, *others, exact, threads
         )
         return Rows(*found)
 
@@ -151,7 +158,7 @@ class MixedEngine(EngineBase):
         data = self.data
         if data.weights is None:
             return self
-        return MixedEngine(replace(data.rows(repeated(data.weights)), weights=None))
+        return self.of(replace(data.rows(repeated(data.weights)), weights=None))
 
     def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
         """Return the triples of what has levels with more evidence of an interaction than a threshold."""
@@ -170,6 +177,14 @@ class MixedEngine(EngineBase):
         codes[~data.is_number] = data.codes
         levels = tuple(labels or (None,) for labels in data.levels)
         return MemoryEngine(Table(codes, data.names, levels, ordinal=data.ordinal))
+
+    def n_complete(self, variables: Sequence[int]) -> int:
+        """Return how many rows know all of some variables."""
+        data = self._repeated.data
+        known = np.ones(data.n_rows, bool)
+        for v in variables:
+            known &= ~np.isnan(data.values_of(v)) if data.is_number[v] else data.codes_of(v) >= 0
+        return int(known.sum())
 
     def pair(self, x: int, y: int) -> Pair:
         """Return two variables side by side: counts of levels, means by level, or a correlation."""
@@ -288,11 +303,14 @@ class MixedEngine(EngineBase):
             is_ordered = is_number or data.names[v] in data.ordinal
             own = row.astype(np.int64).astype(np.uint64) if is_ordered else counts[place]
             cells[v] = scrambled(own + np.uint64(len(data.levels[v]) + 1000 * is_number))
-        colours = (scrambled(cells) * weights).sum(axis=1, dtype=np.uint64)
-        for _ in range(2):
-            rows = scrambled(scrambled(cells + colours[:, None]).sum(axis=0, dtype=np.uint64))
-            told = scrambled(cells ^ rows) * weights
-            colours = scrambled(colours + told.sum(axis=1, dtype=np.uint64))
+        colours = np.array([(scrambled(cell) * weights).sum() for cell in cells], np.uint64)
+        for _ in range(2):  # one column at a time: a table may fill the memory
+            rows = np.zeros(data.n_rows, np.uint64)
+            for cell, colour in zip(cells, colours, strict=True):
+                rows += scrambled(cell + colour)
+            rows = scrambled(rows)
+            told = np.array([(scrambled(cell ^ rows) * weights).sum() for cell in cells], np.uint64)
+            colours = scrambled(colours + told)
         return np.asarray(colours, np.uint64), np.asarray(rows, np.uint64)
 
     def arranged(self, arrangement: Arrangement) -> "MixedEngine":
@@ -301,7 +319,7 @@ class MixedEngine(EngineBase):
         arranged = data.variables(order.tolist())
         arranged = arranged.with_description(warnings=data.warnings, reading=data.reading)
         coded, numbers = (data.place[order[data.is_number[order] == kind]] for kind in (False, True))
-        return MixedEngine(arranged, self.filled and self.filled.some(coded, numbers))
+        return self.of(arranged, self.filled and self.filled.some(coded, numbers))
 
     def in_both_kinds(self, names: Sequence[str]) -> "MixedEngine":
         """Return the table in which some columns are categories, and come again as ordered levels."""
@@ -315,13 +333,13 @@ class MixedEngine(EngineBase):
             values=data.values,
             numbers=data.numbers,
         )
-        return MixedEngine(both)
+        return self.of(both)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MixedEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
         rows = drawn_rows(rng, self.data.n_rows, share, self.data.clusters)
         filled = self.filled and self.filled.some(slice(None), slice(None), rows)
-        return MixedEngine(self.data.rows(rows), filled)
+        return self.of(self.data.rows(rows), filled)
 
 
 def whole(values: NDArray[np.float32]) -> Ints:

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from ibmap._random import RandomState
 from ibmap._text import in_short
+from ibmap.criteria.whole_numbers import with_kinds
 from ibmap.data import Table, load
 from ibmap.data.weights import CountedRows, cluster_numbers, n_rows_of
 from ibmap.engines import Engine
@@ -35,10 +36,11 @@ def compare(
     Parameters
     ----------
     first, second : table
-        Two tables with the same columns; or one, and ``by``.
+        Two tables of categories with the same columns; or one, of any columns, and ``by``.
     learner : StructureLearner or None
         What learns; it is copied, never changed. None is :class:`EvidenceMAP`. Its options tell how the
-        tables are read; continuous columns of both are cut at the edges of the first.
+        tables are read; columns that are cut are cut at the edges of the first. Nothing is imputed: where
+        values are missing, each question uses the rows that answer it.
     by : str or None
         The column, with two values, that tells the groups of one table apart.
     groups : array of shape (rows,), optional
@@ -109,10 +111,13 @@ def _groups(
         raise RequestError("groups belong to the rows of one table: join both, and name the column (by=)")
 
     def loaded(table: Any, bins: Any) -> Table:
-        missing = (
-            "error" if isinstance(learner.missing, str) and learner.missing == "auto" else learner.missing
+        missing, any_kind = learner.missing, by is not None and learner.takes_any_table
+        if isinstance(missing, str) and missing in ("auto", "impute"):
+            missing = "question" if any_kind else "error"
+        kinds = "auto" if any_kind else None
+        return with_kinds(
+            load(table, missing=missing, discretize=learner.discretize, bins=bins, continuous=kinds)
         )
-        return load(table, missing=missing, discretize=learner.discretize, bins=bins)
 
     mine = loaded(first, learner.bins)
     if by is None:

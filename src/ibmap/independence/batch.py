@@ -8,6 +8,7 @@ from ibmap.engines import Questions
 from ibmap.independence.base import BoundTableTest, BoundTest
 from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.independence.gaussian import BoundGaussian
+from ibmap.independence.mixed import BoundMixed
 
 MOST_NUMBERS = 1 << 16  #: of matrices of correlations that are inverted together
 FIRST_BATCH = 8  #: variables that are asked about before all others
@@ -21,6 +22,8 @@ def decide_each(test: BoundTest, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -
     """
     if isinstance(test, BoundTableTest):
         return test.answers(Questions.each(xs, ys, given, sizes)).independent
+    if isinstance(test, BoundMixed):
+        return test.each(xs, ys, given, sizes).independent
     if isinstance(test, BoundGaussian):
         return _by_size(test, xs, ys, given, sizes)
     questions = zip(xs.tolist(), ys, given, sizes.tolist(), strict=True)

@@ -15,10 +15,12 @@ from ibmap._types import Floats, Ints
 from ibmap.criteria.coding import contrasts
 from ibmap.data import Table
 from ibmap.engines import Engine, as_engine
+from ibmap.engines.mixed import in_rows
 from ibmap.errors import DataError, RequestError, SearchWarning
 from ibmap.graph import Graph
 from ibmap.model.effect_size import cramers_v, score_correlation, with_margins
 from ibmap.model.effects import contrast_effects
+from ibmap.model.mixed_effects import blocks_of_edges, mixed_effects
 from ibmap.results.comparison import Comparison, Judged
 from ibmap.results.learned import Learned
 
@@ -77,18 +79,13 @@ def compare_groups(
     n_first = groups[0].n_rows
     if not n_first or not groups[1].n_rows:
         raise DataError(f"the group {labels[0] if not n_first else labels[1]!r} has no rows")
-    codes = np.concatenate([group.codes for group in groups], axis=1)
-    known = [group.clusters for group in groups if group.clusters is not None]
-    clusters = np.concatenate(known) if len(known) == 2 else None
+    every, clusters = _joined(groups)
     over = Event()
 
     def permuted(_: int, rng: np.random.Generator) -> dict[tuple[int, int], float]:
         if over.is_set():
             raise KeyboardInterrupt
-        like = groups[0].with_description(clusters=None)
-        first, second = (
-            _rows_of(like, codes, part) for part in permuted_rows(rng, n_first, clusters, codes.shape[1])
-        )
+        first, second = map(every.rows, permuted_rows(rng, n_first, clusters, every.n_rows))
         return _measured((first, second), learn)[1]
 
     learned, observed = _measured(groups, learn)
@@ -99,9 +96,29 @@ def compare_groups(
         chance.append(one)
         if advance:
             advance(len(chance), n_permutations)
-    margins = [_shares(row, len(levels)) for row, levels in zip(codes, groups[0].levels, strict=True)]
-    shown = (learned[0].with_effects(groups[0]), learned[1].with_effects(groups[1]))
-    return _judged(labels, shown, fitted_strengths(groups, _union_of(learned), margins), observed, chance)
+    shown, union = (
+        (learned[0].with_effects(groups[0]), learned[1].with_effects(groups[1])),
+        _union_of(learned),
+    )
+    if len(every.values):
+        return _judged(labels, shown, strengths_of_rows(groups, union), observed, chance)
+    margins = [_shares(row, len(levels)) for row, levels in zip(every.codes, every.levels, strict=True)]
+    return _judged(labels, shown, fitted_strengths(groups, union, margins), observed, chance)
+
+
+def _joined(groups: Groups) -> tuple[Table, Ints | None]:
+    """Return the rows of both groups as one table, and the cluster of each row."""
+    first, second = groups
+    known = [group.clusters for group in groups if group.clusters is not None]
+    clusters = np.concatenate(known) if len(known) == 2 else None
+    codes, values = (
+        np.concatenate(parts, axis=1)
+        for parts in ([first.codes, second.codes], [first.values, second.values])
+    )
+    about: dict[str, Any] = {"ordinal": first.ordinal, "values": values, "numbers": first.numbers}
+    if first.weights is not None and second.weights is not None:
+        about["weights"] = np.concatenate([first.weights, second.weights])
+    return Table(codes, first.names, first.levels, first.bin_edges, first.backend, **about), clusters
 
 
 def permuted_rows(
@@ -157,14 +174,48 @@ def deviations(groups: Sequence[Table], graph: Graph) -> Floats:
     up. As a chi-square with so many degrees of freedom that is as rare as some distance of a normal variable
     from zero, which is returned: edges with many levels and edges with few can be compared.
     """
-    from scipy.special import chdtrc, ndtri
-
+    if len(groups[0].values):
+        return _deviations_of_ends(groups, graph)
     first, second = (contrast_effects(as_engine(group), graph) for group in groups)
     squares, freedom = np.zeros(graph.n_edges), np.ones(graph.n_edges)
     for e, ((mine, its), (yours, their)) in enumerate(zip(first, second, strict=True)):
         squares[e] = ((yours - mine) ** 2 / np.maximum(its**2 + their**2, TINY)).sum()
         freedom[e] = max(mine.size, 1)
+    return _as_deviation(squares, freedom)
+
+
+def _as_deviation(squares: Floats, freedom: Floats) -> Floats:
+    """Return distances of a normal variable from zero that are as rare as sums of squares."""
+    from scipy.special import chdtrc, ndtri
+
     return np.asarray(-ndtri(np.maximum(chdtrc(freedom, squares), TINY) / 2))
+
+
+def _deviations_of_ends(groups: Sequence[Table], graph: Graph) -> Floats:
+    """Return the same of tables with numbers: the mean of what both ends of an edge say.
+
+    A square that only one of the groups has says nothing.
+    """
+    first, second = (blocks_of_edges(in_rows(as_engine(group)), graph) for group in groups)
+    squares, freedom = np.zeros((graph.n_edges, 2)), np.ones((graph.n_edges, 2))
+    for e, (i, j) in enumerate(graph.pairs.tolist()):
+        for k, ends in enumerate([(i, j), (j, i)]):
+            mine, yours = first[ends], second[ends]
+            r = min(mine.effect.shape[-1], yours.effect.shape[-1])
+            if min(mine.effect.size, yours.effect.size) == 0:
+                continue
+            variances = [
+                np.diagonal(block.covariance).reshape(block.effect.shape)[:, :r] for block in (mine, yours)
+            ]
+            apart = yours.effect[:, :r] - mine.effect[:, :r]
+            squares[e, k] = (apart**2 / np.maximum(sum(variances), TINY)).sum()
+            freedom[e, k] = apart.size
+    return np.asarray(_as_deviation(squares, freedom).mean(axis=1))
+
+
+def strengths_of_rows(groups: Groups, graph: Graph) -> Floats:
+    """Return the strength of every edge in both groups of a table with numbers, (2, edges)."""
+    return np.nan_to_num([mixed_effects(in_rows(as_engine(group)), graph).strength for group in groups])
 
 
 def fitted_strengths(groups: Groups, graph: Graph, margins: Sequence[Floats]) -> Floats:
@@ -224,13 +275,6 @@ def _shares(codes: Any, n_levels: int) -> Floats:
     return np.asarray(seen / seen.sum())
 
 
-def _rows_of(like: Table, codes: Any, rows: Ints) -> Table:
-    """Return some rows of all, with the names and the levels of a table."""
-    about = (like.names, like.levels, like.bin_edges, like.backend)
-    clusters = None if like.clusters is None else like.clusters[rows]
-    return Table(np.ascontiguousarray(codes[:, rows]), *about, ordinal=like.ordinal, clusters=clusters)
-
-
 def split_by(data: Table, name: str) -> tuple[Groups, tuple[str, str]]:
     """Return the two groups that a variable tells apart, without it, and what they are called.
 
@@ -242,7 +286,10 @@ def split_by(data: Table, name: str) -> tuple[Groups, tuple[str, str]]:
     (('sex=f', 'sex=m'), 1, ('a', 'b'))
     """
     v = data.index(name)
-    present = np.unique(data.codes[v][data.codes[v] >= 0]).tolist()
+    if data.is_number[v]:
+        raise RequestError(f"{name!r} must have two values to tell two groups apart, and holds numbers")
+    codes = data.codes_of(v)
+    present = np.unique(codes[codes >= 0]).tolist()
     if len(present) != 2:
         values = listing([str(data.levels[v][k]) for k in present], at_most=3)
         raise RequestError(
@@ -250,7 +297,7 @@ def split_by(data: Table, name: str) -> tuple[Groups, tuple[str, str]]:
         )
     others = [i for i in range(data.n_variables) if i != v]
     rest = data.variables(others)
-    first, second = (_rows_of(rest, rest.codes, np.flatnonzero(data.codes[v] == k)) for k in present)
+    first, second = (rest.rows(np.flatnonzero(codes == k)) for k in present)
     one, other = (f"{name}={data.levels[v][k]}" for k in present)
     return (first, second), (one, other)
 

@@ -63,12 +63,12 @@ def completed(engine: Engine) -> Engine:
     rows, orders = np.argsort(arranged.colours[1], kind="stable"), _level_orders(arranged)
     data = arranged.data.rows(rows)
     data = replace(data, codes=_recoded(data.codes, [np.argsort(order) for order in orders]))
-    filled = _copies(MixedEngine(data), seed)
+    filled = _copies(engine.of(data), seed)
     copies = [_recoded(codes, orders) for codes in filled.codes]
     filled = Filled(np.array(copies, np.int16).reshape(filled.codes.shape), filled.numbers)
     place, is_number = np.argsort(arrangement.columns), engine.data.is_number
     coded, numbers = (np.argsort(np.argsort(place[is_number == kind])) for kind in (False, True))
-    return MixedEngine(engine.data, filled.some(coded, numbers, np.argsort(rows)))
+    return engine.of(engine.data, filled.some(coded, numbers, np.argsort(rows)))
 
 
 def _level_orders(engine: MixedEngine) -> list[Ints]:
@@ -108,7 +108,7 @@ def _copies(engine: MixedEngine, seed: int) -> Filled:
         row[absent] = rng.choice(row[~absent], int(absent.sum()), p=p)
     sizes = np.array([len(labels) for labels in data.levels], np.int64)
     for k in range(ROUNDS):
-        graph = _likely(MixedEngine(data, _stacked(filled, is_number)) if k else engine)
+        graph = _likely(engine.of(data, _stacked(filled, is_number)) if k else engine)
         for _ in range(REFITS):
             with warnings.catch_warnings():  # these draws need no perfect model
                 warnings.simplefilter("ignore", DataWarning)

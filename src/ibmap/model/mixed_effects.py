@@ -151,11 +151,7 @@ def mixed_effects(engine: MixedEngine, graph: Graph) -> MixedEffects:
     >>> found.in_short(0)
     'r +0.55 ± 0.04'
     """
-    blocks: dict[tuple[int, int], Block] = {}
-    for x in range(graph.n_variables):
-        members = np.asarray(graph.neighbours(x), np.int64)
-        if len(members):
-            blocks |= _blocks(engine, x, members)
+    blocks = blocks_of_edges(engine, graph)
     kinds = engine.schema.kinds
     sizes = [len(labels) for labels in engine.schema.levels]
     found: list[dict[str, float]] = []
@@ -167,6 +163,16 @@ def mixed_effects(engine: MixedEngine, graph: Graph) -> MixedEffects:
         shapes = (kinds[i], sizes[i]), (kinds[j], sizes[j])
         found.append(_numbers(shapes, there, back))
     return MixedEffects(tuple(found))
+
+
+def blocks_of_edges(engine: MixedEngine, graph: Graph) -> dict[tuple[int, int], Block]:
+    """Return what both ends of every edge say of each other."""
+    blocks: dict[tuple[int, int], Block] = {}
+    for x in range(graph.n_variables):
+        members = np.asarray(graph.neighbours(x), np.int64)
+        if len(members):
+            blocks |= _blocks(engine, x, members)
+    return blocks
 
 
 def _blocks(engine: MixedEngine, x: int, members: Any) -> dict[tuple[int, int], Block]:

@@ -36,9 +36,9 @@ class Comparison:
     pairs : ndarray of shape (m, 2)
         The edges of either network, as positions.
     fitted : ndarray of shape (2, m)
-        The strength of each of these edges in either group, Cramér's V, everything else equal, with a sign
-        where levels have an order: fitted with the edges of both networks, and the levels as frequent as in
-        all rows, so that the two can be compared.
+        The strength of each of these edges in either group, everything else equal, with a sign where there
+        is one: Cramér's V, fitted with the edges of both networks, and the levels as frequent as in all
+        rows, so that the two can be compared; in a table with numbers the strength of its effects.
     deviation : ndarray of shape (m,)
         How far the groups differ in each edge, in standard errors.
     p_value, p_adjusted : ndarray of shape (m,)
