@@ -76,4 +76,4 @@ def test_tables_of_any_columns(ibmap, tmp_path):
     assert {worst["x"], worst["y"]} == {"dose", "pressure"}
     assert ibmap("compare", tmp_path / "all.csv", "--by", "site", "--missing", "impute").refuses("imputes")
     ran = ibmap("compare", tmp_path / "all.csv", "--by", "dose")
-    assert (ran.code, "'dose' must have two values to tell two groups apart" in ran.err) == (1, True)
+    assert (ran.code, "'dose' must have two values to tell two groups apart" in ran.err) == (2, True)

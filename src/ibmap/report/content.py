@@ -15,7 +15,7 @@ from ibmap.graph import Graph
 from ibmap.model.effects import EdgeEffects, Effects
 from ibmap.model.mixed_effects import MixedEffects
 from ibmap.results.bootstrap import Support, replicates
-from ibmap.results.edges import UNDECIDED, finding
+from ibmap.results.edges import UNDECIDED
 from ibmap.results.learned import Learned
 from ibmap.results.result_file import NEAR_MISSES, Result
 
@@ -25,13 +25,6 @@ LEAST_SHARE = 0.7  #: of the longer side of a drawing: a shorter one is not stre
 LEAST = -1e300  #: stands for the log of zero, which JSON does not know
 
 
-def headline(result: Result) -> str:
-    """Return the finding in one sentence."""
-    graph, table = result.learned.graph, result.learned.edge_table
-    undecided = result.content.get("n_undecided", table.n_undecided)
-    return finding(graph.n_variables, graph.n_edges, table.n_uncertain, undecided)
-
-
 def page_content(result: Result, support: Support | None = None, groups: Any = None) -> dict[str, Any]:
     """Return everything that the page needs, as JSON can hold it.
 
@@ -39,9 +32,10 @@ def page_content(result: Result, support: Support | None = None, groups: Any = N
     is the log posterior of an edge seen from x. Of edges only: ``untested``, ``counts``, ``rivals`` (pairs
     that could stand in), ``strength`` and ``sign``, the numbers that ``effect_numbers`` names, ``effect`` in
     short and in words, ``table`` (the log table of the effect) and ``depends`` (how it depends on others).
+    ``predictability`` is the share of each variable that its neighbours explain, None where it is not known.
     ``nodes`` are what is drawn: variables, and copies of one as one.
     """
-    graph = result.learned.graph
+    graph, known = result.learned.graph, result.learned.predictability or {}
     return {
         "names": list(graph.names),
         "levels": [result.content["levels"].get(name) for name in graph.names],
@@ -61,6 +55,7 @@ def page_content(result: Result, support: Support | None = None, groups: Any = N
         "has_support": support is not None,
         "effect_numbers": list(result.learned.effects.columns) if result.learned.effects else [],
         "continuous": is_of_numbers(result),
+        "predictability": [known.get(name) for name in graph.names],
         "nodes": _nodes(result.network, groups),
     }
 

@@ -11,7 +11,7 @@ from ibmap import _checks
 from ibmap._files import refuse_existing, write_whole
 from ibmap._text import counted, in_short
 from ibmap.errors import RequestError
-from ibmap.report.content import header, headline, page_content, source_name
+from ibmap.report.content import header, page_content, source_name
 from ibmap.report.glossary import glossary, legend
 from ibmap.results.bootstrap import Support, as_support
 from ibmap.results.result_file import Result, as_result
@@ -74,7 +74,7 @@ def report_text(
 ) -> str:
     """Return the page as text."""
     content = {**page_content(result, support, groups), "safe_csv": safe_csv}
-    finding, lines, notes = headline(result), header(result, support), list(result.learned.warnings)
+    finding, lines, notes = result.learned.finding, header(result, support), list(result.learned.warnings)
     if content["n_listed"] < content["n_edges"]:
         kept = counted(content["n_listed"], "association")
         notes.append(f"this page carries the {kept} with the highest posterior; result.json has all of them")

@@ -73,11 +73,20 @@ function aboutVariable(i) {
           `Once ${these} known, the others say nothing more about it.`,
         )
       : paragraph("No direct association: in this network it is independent of all other variables."),
+    edges.length ? predictedBy(i) : null,
     edges.length ? pairList(edges, i) : null,
     cut ? small(`${counted(cut, "more association")} of it are not on this page.`) : null,
     close.length ? paragraph("Undecided, with their posteriors: ", inARow(listed), ".") : null,
     aboutGroup(nodes.of[i]),
   ];
+}
+
+/** How much of a variable its neighbours explain, in rows left out. */
+function predictedBy(i) {
+  const share = data.predictability[i];
+  return share === null
+    ? null
+    : paragraph(`Together they explain ${percent(share)} of it, in rows that were left out of the fit.`);
 }
 
 /** What values a variable has. */
