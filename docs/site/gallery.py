@@ -11,56 +11,49 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-TABLES = ROOT.parent / "shared" / "data" / "benchmarks"
+TABLES = ROOT.parent / "shared" / "data" / "mixed"
 HEAD = """# Gallery
 
-Real tables, each with the commands that made its network. `python docs/site/gallery.py` writes this page;
-the tables are those of the UCI repository that the paper uses (`ibmap.datasets`).
+Real tables of numbers, categories and grades, with holes, as they are, each in one command, and drawn.
+`python docs/site/gallery.py` writes this page; the tables come with R (MASS, carData, psych).
 """
 
 
 class Analysis(NamedTuple):
-    """A table, how it is read and drawn, and what to look at."""
+    """A table, what it is about, and how its network is drawn."""
 
     name: str
     title: str
     words: str
-    learn: list[str]
     plot: list[str]
-
-
-def ordinal_columns(name: str, but: set[str]) -> str:
-    """The columns of a table that have an order: all but some."""
-    first = (TABLES / f"{name}.csv").open().readline().strip().split(",")
-    return ",".join(column for column in first if column not in but)
 
 
 ANALYSES = [
     Analysis(
-        "dermatology",
-        "Signs of skin diseases",
-        "33 signs, graded from 0 to 3, age, and the diagnosis, which has no order. Grades have one, so an "
-        "edge between two signs has one effect, and it has a sign. Colours are communities.",
-        ["--ordinal", "ALL", "--nominal", "class", "--discretize", "quantile", "--bins", "4"],
+        "Chile",
+        "Who votes for what",
+        "2,700 Chileans before the plebiscite of 1988: age, income, schooling, region, and how much they "
+        "like the state of things (statusquo). 11 % of the rows have holes.",
+        [],
+    ),
+    Analysis(
+        "birthwt",
+        "Births of low weight",
+        "189 births. `low` is whether the child weighs less than 2.5 kg, so it follows from `bwt`.",
+        [],
+    ),
+    Analysis(
+        "survey",
+        "Students",
+        "237 students: the spans of their hands, pulse, height, how they clap and fold their arms.",
+        [],
+    ),
+    Analysis(
+        "bfi",
+        "Answers to a questionnaire",
+        "2,800 people answer 25 items with 1 to 6; items of one letter are a scale. Nobody says "
+        "whether answers are codes or amounts: the evidence does. Colours are communities.",
         ["--groups", "found"],
-    ),
-    Analysis(
-        "cmc",
-        "Who uses which contraceptive",
-        "A survey of 1473 couples in Indonesia. Education and standard of living have four grades; the "
-        "method (class) has none.",
-        [
-            *("--ordinal", "wife_education,husband_education,living_standard"),
-            *("--nominal", "class,husband_occupation", "--discretize", "quantile", "--bins", "4"),
-        ],
-        [],
-    ),
-    Analysis(
-        "cmc",
-        "What is around the method",
-        "The same network around one variable: its neighbours, and the edges among them.",
-        [],
-        ["--about", "class"],
     ),
 ]
 
@@ -74,22 +67,14 @@ def ibmap(*arguments: object) -> str:
 
 def part(analysis: Analysis, number: int, folder: Path) -> str:
     """Learn and draw; return the part of the page."""
-    name, table = analysis.name, TABLES / f"{analysis.name}.csv"
-    said, shown = [], ""
-    if analysis.learn:
-        columns = ordinal_columns(name, {"class", "age", "family_history"})
-        how = [columns if word == "ALL" else word for word in analysis.learn]
-        shown = ibmap("learn", table, *how, "--out", folder / name, "--top", 8)
-        short = ["erythema,scaling,..." if word == "ALL" else word for word in analysis.learn]
-        said.append(f"ibmap learn {name}.csv {' '.join(short)} --out {name}")
-        shown = "\n".join(line for line in shown.splitlines() if str(folder) not in line).rstrip() + "\n"
-    picture = ROOT / "docs" / "gallery" / f"{number}-{name}.png"
-    ibmap("plot", folder / name, picture, *analysis.plot, "--force")
-    said.append(f"ibmap plot {name} {name}.png {' '.join(analysis.plot)}".rstrip())
-    commands = "\n".join(f"$ {line}" for line in said[:1]) + f"\n{shown}" if shown else f"$ {said[0]}\n"
-    more = f"$ {said[1]}\n" if len(said) > 1 else ""
+    name, picture = analysis.name, ROOT / "docs" / "gallery" / f"{number}-{analysis.name}.png"
+    shown = ibmap("learn", TABLES / f"{name}.csv", "--out", folder / name, "--top", 8)
+    ibmap("plot", folder / name, picture, *analysis.plot, "--width-mm", 130, "--force")
+    lines = [line for line in shown.splitlines() if str(folder) not in line]
+    drawn = " ".join(["ibmap plot", name, f"{name}.png", *analysis.plot])
+    learned = "\n".join([f"$ ibmap learn {name}.csv --out {name}", *lines, f"$ {drawn}"])
     return (
-        f"\n## {analysis.title}\n\n{analysis.words}\n\n```\n{commands}{more}```\n\n"
+        f"\n## {analysis.title}\n\n{analysis.words}\n\n```\n{learned}\n```\n\n"
         f"![{analysis.title}](gallery/{picture.name})\n"
     )
 
