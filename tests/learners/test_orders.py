@@ -360,8 +360,8 @@ def test_near_copies_are_named() -> None:
     near[:3] = (near[:3] + 1) % 3
     learned = evidence_map(load({"a": a, "near": near, "rare": rare[0], "seldom": rare[1], "copy": a * 2}))
     assert learned.warnings[-1] == (
-        "a and near are the same in all but 3 of 2,000 rows (1 pair more like this): whose an edge of "
-        "either is hangs on these"
+        "a and near are the same in all but 3 of 2,000 rows (1 pair more like this): which of "
+        "them has an edge depends on these"
     )
     alone = evidence_map(load({"a": a, "b": rng.integers(3, size=2000), "copy": a * 2}))
     assert not any("all but" in said for said in alone.warnings)
@@ -387,3 +387,31 @@ def test_copies_leave_the_scores_of_all_others_as_they_are(seed: int) -> None:
     assert two[1:6, 1:6] == pytest.approx(one[1:, 1:], rel=1e-12)
     assert np.array_equal(two[0, 1:6], two[6, 1:6])
     assert not np.array_equal(two[0, 1:6], one[0, 1:])
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_copies_beside_numbers_are_learned_as_one(holes: bool) -> None:
+    """Levels by other names, and a number in another unit."""
+    rng = np.random.default_rng(0)
+    grade = rng.integers(6, size=500)
+    height = rng.normal(size=500) + grade / 2
+    if holes:
+        height[rng.random(500) < 0.02] = np.nan
+    tall = (np.nan_to_num(height) + rng.normal(size=500) > 1).astype(int)
+    columns = {
+        "grade": np.array(list("abcdef"))[grade],
+        "number": (grade * 5) % 7,
+        "height": height,
+        "tall": tall,
+        "depth": 1 - 3 * height,
+        "other": rng.normal(size=500),
+    }
+    one = {name: columns[name] for name in ("grade", "height", "tall", "other")}
+    found = evidence_map(load(columns, continuous="auto", missing="question"))
+    assert any("grade = number, height = depth" in words for words in found.warnings)
+    alone = evidence_map(load(one, continuous="auto", missing="question"))
+    assert found.copies == (("grade", "number"), ("height", "depth"))
+    assert found.score == pytest.approx(alone.score)
+    assert {("height", "tall"), ("tall", "depth")} <= set(found.graph.edges)
+    shared = dict(zip(found.graph.edges, found.posteriors or (), strict=True))
+    assert shared["height", "tall"] == pytest.approx(shared["tall", "depth"])

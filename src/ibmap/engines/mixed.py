@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -279,9 +280,33 @@ class MixedEngine(EngineBase):
         return np.asarray((self._scores.T - moments.mean) / np.where(moments.is_constant, np.inf, spread))
 
     def arrangement(self, first: Sequence[int] = ()) -> Arrangement:
-        """Return the order of the columns by their contents; copies and levels stay as they are."""
+        """Return the order of the columns by their contents, copies merged; levels stay as they are."""
+        copies = self._find_copies(first)
+        merged = {v for group in copies for v in group[1:]}
         order = np.lexsort((np.arange(len(self.data.names)), self.colours[0]))
-        return Arrangement(order, tuple(np.arange(len(self.schema.levels[v])) for v in order.tolist()))
+        order = order[[v not in merged for v in order.tolist()]]
+        levels = tuple(np.arange(len(self.schema.levels[v])) for v in order.tolist())
+        return Arrangement(order, levels, copies)
+
+    def _find_copies(self, first: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """Return groups of columns that are the same in all rows, up to their labels or their unit.
+
+        Of the same levels with an order and without one, those with an order stand for all.
+        """
+        groups: dict[bytes, list[int]] = {}
+        for v, is_number in enumerate(self.data.is_number.tolist()):
+            if is_number:
+                values = self.columns[0, self.data.place[v]]
+                row = whole(values * np.sign(values[np.flatnonzero(np.nan_to_num(values))[:1]].sum()))
+                varies = np.nan_to_num(values).any()
+            else:
+                row = by_first_row(self.data.codes_of(v))
+                varies = row.max(initial=0) > 1
+            if varies:
+                groups.setdefault(blake2b(row.tobytes(), digest_size=16).digest(), []).append(v)
+        key = {v: (v not in first, kind != ORDINAL, v) for v, kind in enumerate(self.schema.kinds)}
+        several = [sorted(group, key=lambda v: key[v]) for group in groups.values() if len(group) > 1]
+        return tuple(sorted(map(tuple, several)))
 
     @cached_property
     def colours(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -340,6 +365,21 @@ class MixedEngine(EngineBase):
         rows = drawn_rows(rng, self.data.n_rows, share, self.data.clusters)
         filled = self.filled and self.filled.some(slice(None), slice(None), rows)
         return self.of(self.data.rows(rows), filled)
+
+
+def by_first_row(codes: NDArray[Any]) -> Ints:
+    """Return codes by which row has a level first, from 1 on; 0 where the value is missing.
+
+    Examples
+    --------
+    >>> by_first_row(np.array([2, -1, 0, 2, 1])).tolist()
+    [1, 0, 2, 1, 3]
+    """
+    found, where, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    known = found >= 0
+    rank = np.zeros(len(found), np.int64)
+    rank[known] = np.argsort(np.argsort(where[known])) + 1
+    return rank[inverse]
 
 
 def whole(values: NDArray[np.float32]) -> Ints:

@@ -575,7 +575,7 @@ def near_copies(engine: Engine, graph: Graph) -> tuple[str, ...]:
     >>> a = [0, 1] * 500
     >>> engine = as_engine(load({"a": a, "b": [1, *a[1:]], "c": [0] * 500 + [1] * 500}))
     >>> print(*near_copies(engine, Graph("abc", [("a", "b"), ("b", "c")])))
-    a and b are the same in all but 1 of 1,000 rows: whose an edge of either is hangs on these
+    a and b are the same in all but 1 of 1,000 rows: which of them has an edge depends on these
     """
     if not graph.n_edges or isinstance(engine, MixedEngine):
         return ()
@@ -590,8 +590,8 @@ def near_copies(engine: Engine, graph: Graph) -> tuple[str, ...]:
     (differ, x, y, n_rows), others = min(found), len(found) - 1
     more = f" ({counted(others, 'pair')} more like this)" if others else ""
     return (
-        f"{x} and {y} are the same in all but {differ:,} of {counted(n_rows, 'row')}{more}: whose an edge of "
-        "either is hangs on these",
+        f"{x} and {y} are the same in all but {differ:,} of {counted(n_rows, 'row')}{more}: which of "
+        "them has an edge depends on these",
     )
 
 
