@@ -415,3 +415,26 @@ def test_copies_beside_numbers_are_learned_as_one(holes: bool) -> None:
     assert {("height", "tall"), ("tall", "depth")} <= set(found.graph.edges)
     shared = dict(zip(found.graph.edges, found.posteriors or (), strict=True))
     assert shared["height", "tall"] == pytest.approx(shared["tall", "depth"])
+
+
+def test_ends_keep_their_posteriors_where_pairs_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more columns than rows are kept whole for, and whatever the order of the columns."""
+    rng = np.random.default_rng(1)
+    columns = {f"v{k}": rng.integers(2, size=300) for k in range(6)}
+    for k in range(5):
+        columns[f"v{k + 1}"] ^= columns[f"v{k}"] & (rng.random(300) < 0.6)
+    columns["copy"] = 1 - columns["v2"]
+    one, other = load(columns), load(dict(reversed(columns.items())))
+    whole = ends_of(evidence_map(one, view="undirected"))
+    monkeypatch.setattr("ibmap.search.state.WHOLE", 3)
+    for table in (one, other):
+        listed = ends_of(evidence_map(table, view="undirected"))
+        assert {ends: p for ends, p in listed.items() if p > np.log(0.05)} == pytest.approx(
+            {ends: p for ends, p in whole.items() if p > np.log(0.05)}
+        )
+
+
+def ends_of(learned: Learned) -> dict[tuple[str, str], float]:
+    """The log posterior of every listed pair, as each end sees it."""
+    rows = list(learned.edge_table.first())
+    return {(x, y): xy for x, y, xy, _ in rows} | {(y, x): yx for x, y, _, yx in rows}
