@@ -15,7 +15,6 @@ from ibmap._text import probability
 from ibmap.data import load
 from ibmap.learners import evidence_map, ibmap_hc
 from ibmap.model.effect_size import with_margins
-from ibmap.report.content import headline
 from ibmap.results.result_file import result_of_learned
 from tests.chains import noisy_chain
 from tests.report.conftest import result_for
@@ -25,8 +24,8 @@ DARK, LIGHT = "rgb(20, 24, 31)", "rgb(255, 255, 255)"
 
 def test_it_opens_with_finding_network_panel_and_table(show, chain):
     report = show(chain)
-    assert report.page.inner_text("h1") == headline(chain)
-    assert report.page.title() == f"{headline(chain)} - ibmap"
+    assert report.page.inner_text("h1") == chain.learned.finding
+    assert report.page.title() == f"{chain.learned.finding} - ibmap"
     about = report.page.text_content(".about")
     for words in (
         "300 rows, 8 variables",

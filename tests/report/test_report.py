@@ -15,7 +15,7 @@ from ibmap.drawing.layouts import places_of
 from ibmap.errors import DataError, RequestError
 from ibmap.learners import evidence_map
 from ibmap.report import content, report_text, write_report
-from ibmap.report.content import header, headline, page_content
+from ibmap.report.content import header, page_content
 from ibmap.results.result_file import read_result, result_of_learned, result_text
 from tests.report.conftest import NASTY, result_for, started_from
 
@@ -141,8 +141,8 @@ def test_what_cannot_be_reported_about(tmp_path, source):
 
 def test_the_first_line_is_the_finding(chain):
     text = report_text(chain, title="A <chain>")
-    assert headline(chain).startswith("7 direct associations among 8 variables")
-    assert f"<h1>{headline(chain)}</h1>" in text
+    assert chain.learned.finding.startswith("7 direct associations")
+    assert f"<h1>{chain.learned.finding}</h1>" in text
     assert "A &lt;chain&gt;</p>" in text
 
 
