@@ -95,6 +95,26 @@ copies and missing values are in [`benchmarks/results/mixed.csv`](../benchmarks/
 |---|---|---|---|
 """
 
+ORDERS = """## Ten networks, and the order of their columns
+
+The first 500, 2,000 and 10,000 rows of ten known networks: errors of `evidence-map` (`python
+benchmarks/orders.py --orders 20`), and of the moral graph of R's bnlearn (`hc` by BIC, the same rows,
+measured once on another machine: [`bnlearn.csv`](../benchmarks/results/bnlearn.csv)). Each table was learned
+from again with its columns, names and levels in other orders: how often the graph was the same. The last
+columns are the number of pairs with a posterior above 0.9, and how many of them are edges.
+
+| network | errors | bnlearn | the same graph | above 0.9 | edges |
+|---|---|---|---|---|---|
+"""
+
+LEVELS = """
+Columns of many levels take most of the time (`python benchmarks/levels.py`; a hub is a column with children
+of two to eight levels):
+
+| table | columns | rows | errors | CPU s | bnlearn, CPU s |
+|---|---|---|---|---|---|
+"""
+
 WHOLE = """
 Whole numbers of few values are codes or amounts, as the evidence says: errors of networks whose levels are
 written as 0, 1, 2, ... in random order, and of answers from 1 to 5, beside those where the kind is known
@@ -123,6 +143,7 @@ def write(results: Results) -> None:
     parts.append(calibration(results.calibration()))
     if (real := TABLES.with_name("real.csv")).exists():
         parts.append(real_tables(real))
+    parts.append(orders(TABLES.parent))
     parts.append(mixed_tables(TABLES.parent))
     picture(rows)
     PAGE.write_text("\n".join(parts), encoding="utf-8")
@@ -245,6 +266,27 @@ def real_tables(file: Path) -> str:
             f"| {values[4]:.1f} | {values[5]:.2g} |"
         )
     return "\n".join([REAL, *lines, ""])
+
+
+def orders(folder: Path) -> str:
+    """Show errors on ten networks beside bnlearn's, in any order of columns; and tables of many levels."""
+    theirs = pl.read_csv(folder / "bnlearn.csv").select("network", "rows", bnlearn="errors")
+    rows = pl.read_csv(folder / "orders.csv").join(theirs, on=["network", "rows"])
+    numbers = pl.col("orders", "same_graph", "above_.9", "of_them_true").sum()
+    by = rows.group_by("network", maintain_order=True).agg(pl.col("errors", "bnlearn"), numbers)
+    lines = [
+        f"| {name} | {' / '.join(map(str, mine))} | {' / '.join(map(str, others))} "
+        f"| {same} of {n} | {above} | {true} |"
+        for name, mine, others, n, same, above, true in by.iter_rows()
+    ]
+    mine, others, n, same, above, true = rows.select(pl.col("errors", "bnlearn").sum(), numbers).row(0)
+    lines.append(f"| in sum | {mine} | {others} | {same} of {n} | {above} | {true} ({true / above:.1%}) |")
+    hubs = [
+        f"| {row['table']} | {row['columns']} | {row['rows']:,} | {row['errors']} | {row['cpu_s']:.1f} "
+        f"| {row['bnlearn_cpu_s'] or ''} |"
+        for row in pl.read_csv(folder / "levels.csv").iter_rows(named=True)
+    ]
+    return ORDERS + "\n".join(lines) + "\n" + LEVELS + "\n".join(hubs) + "\n"
 
 
 def mixed_tables(folder: Path) -> str:

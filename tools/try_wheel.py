@@ -1,10 +1,13 @@
 """Try a wheel where it must work: in a fresh virtual environment, without a compiler, each of its builds.
 
+The lines of the README run there, too.
+
 ``python tools/try_wheel.py WHEEL [FOLDER]``; ``make wheel`` ends with it.
 """
 
 import os
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -61,6 +64,14 @@ def main(wheel: Path, folder: Path) -> None:
         if '"cause"' not in learned:
             sys.exit(f"{core.name}: ibmap learn said {learned}")
         print(f"  {core.name}: learns")
+
+    run([python.with_name("ibmap"), "demo", "--out", "demo"], **inside)
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    run([python, "-c", readme.partition("```python\n")[2].partition("```")[0]], **inside)
+    for line in readme.partition("```console\n")[2].partition("```")[0].splitlines():
+        if line.startswith("$ ibmap"):
+            run([python.with_name("ibmap"), *shlex.split(line)[2:]], **inside)
+    print("  the lines of the README run")
 
 
 def run(command: list[object], env: dict[str, str], cwd: Path | None = None) -> str:

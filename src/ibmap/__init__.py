@@ -135,7 +135,7 @@ _PACKAGES = {  # used through them: ``ibmap.datasets.load``
     **{name: f"ibmap.paper.{name}" for name in ("datasets", "presets")},
 }
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [*_HOME, "__version__"]
 
 

@@ -140,7 +140,7 @@ def test_missing_and_continuous_columns_on_request(ibmap, tmp_path):
 
 def test_version(ibmap):
     ran = ibmap("--version")
-    assert (ran.code, ran.out) == (0, "ibmap 0.1.0\n")
+    assert (ran.code, ran.out) == (0, "ibmap 0.2.0\n")
 
 
 def test_learn_imports_neither_scikit_learn_nor_pandas_nor_linear_algebra(survey):
