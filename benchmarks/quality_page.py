@@ -37,15 +37,6 @@ The picture shows the errors of a method in all worlds of a kind, over those of 
 blank where a method was not run on all tables of that kind.
 """
 
-COMPARED = (
-    *("empty graph", "evidence-map", "ibmap-hc", "gsmn", "hhc-mn", "dag-hc BIC", "dag-hc BDeu, shaken"),
-    *("pybnesian PC .01", "pybnesian HC BIC, moral", "pyAgrum PC G2 .01", "pyAgrum MIIC"),
-)
-NETWORKS = """## Known networks
-
-Networks of the literature (Bayesian network repository), errors with 500, 2,000 and 10,000 rows:
-"""
-
 PEERS = """## Beside R and pgmpy
 
 Measured apart, in one thread of another machine, with no command in this repository: errors with 100, 400
@@ -108,11 +99,9 @@ columns are the number of pairs with a posterior above 0.9, and how many of them
 """
 
 LEVELS = """
-Columns of many levels take most of the time (`python benchmarks/levels.py`; a hub is a column with children
-of two to eight levels):
-
-| table | columns | rows | errors | CPU s | bnlearn, CPU s |
-|---|---|---|---|---|---|
+Columns of many levels take most of the time: {}
+([`levels.csv`](../benchmarks/results/levels.csv), `python benchmarks/levels.py`; a hub is a column with
+children of two to eight levels).
 """
 
 WHOLE = """
@@ -135,7 +124,6 @@ def write(results: Results) -> None:
     parts = [
         HEAD.format(seeds=seeds, tables=tables, limit=LIMIT),
         frontier(rows),
-        networks(rows),
         behind(rows),
     ]
     parts.append(peers(rows))
@@ -171,27 +159,6 @@ def frontier(rows: pl.DataFrame) -> str:
         *(f"| {method} | {total:.0f} |" for method, total in sums(rows).items()),
     ]
     return "\n".join([*lines, ""])
-
-
-def networks(rows: pl.DataFrame) -> str:
-    """Return the errors on the networks of the literature; the best is bold."""
-    some = rows.filter(pl.col("kind") == "networks")
-    names = some["world"].unique(maintain_order=True).to_list()
-    means = some.group_by("world", "rows", "method").agg(pl.col("hamming").mean(), pl.col("seconds").mean())
-    means = means.with_columns(pl.col("hamming").min().over("world", "rows").alias("best")).sort("rows")
-    lines = [f"| method | {' | '.join(names)} | seconds |", "|---" * (len(names) + 2) + "|"]
-    for method in COMPARED:
-        mine = means.filter(pl.col("method") == method)
-        cells = [
-            " / ".join(map(_cell, mine.filter(pl.col("world") == w).iter_rows(named=True))) for w in names
-        ]
-        lines.append(f"| {method} | {' | '.join(cells)} | {mine['seconds'].mean():.2g} |")
-    return "\n".join([NETWORKS, *lines, ""])
-
-
-def _cell(row: dict[str, float]) -> str:
-    text = f"{row['hamming']:.3g}"
-    return f"**{text}**" if row["hamming"] <= row["best"] + 1e-9 else text
 
 
 def peers(rows: pl.DataFrame) -> str:
@@ -282,11 +249,12 @@ def orders(folder: Path) -> str:
     mine, others, n, same, above, true = rows.select(pl.col("errors", "bnlearn").sum(), numbers).row(0)
     lines.append(f"| in sum | {mine} | {others} | {same} of {n} | {above} | {true} ({true / above:.1%}) |")
     hubs = [
-        f"| {row['table']} | {row['columns']} | {row['rows']:,} | {row['errors']} | {row['cpu_s']:.1f} "
-        f"| {row['bnlearn_cpu_s'] or ''} |"
-        for row in pl.read_csv(folder / "levels.csv").iter_rows(named=True)
+        f"{row['table']}, {row['columns']} columns, {row['rows']:,} rows: {row['errors']} errors, "
+        f"{row['cpu_s']:.1f} CPU s"
+        for row in pl.read_csv(folder / "levels.csv").filter(pl.col("rows") > 500).iter_rows(named=True)
+        if row["columns"] != 76 or row["table"].startswith("hub")
     ]
-    return ORDERS + "\n".join(lines) + "\n" + LEVELS + "\n".join(hubs) + "\n"
+    return ORDERS + "\n".join(lines) + "\n" + LEVELS.format("; ".join(hubs))
 
 
 def mixed_tables(folder: Path) -> str:
