@@ -69,7 +69,7 @@ def compare_groups(
     --------
     >>> from ibmap.data import load
     >>> from ibmap.learners import evidence_map
-    >>> one = load({"a": [0, 0, 1, 1] * 30, "b": [0, 0, 1, 1] * 30})
+    >>> one = load({"a": [0, 0, 1, 1] * 30, "b": [0, 0, 1, 1] * 29 + [0, 1, 0, 1]})
     >>> two = load({"a": [0, 0, 1, 1] * 30, "b": [0, 1, 0, 1] * 30})
     >>> found = compare_groups((one, two), evidence_map, n_permutations=50, random_state=0)
     >>> found.edges, bool(found.different[0])
