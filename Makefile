@@ -28,7 +28,7 @@ test: $(VENV)/.dev core
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
 test-slow: $(VENV)/.dev core
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -q -m slow
 
 # The examples in docstrings.
 doctest: $(VENV)/.dev core

@@ -65,7 +65,7 @@ def in_time(seconds):
 
 @pytest.fixture
 def ibmap(monkeypatch, capsys):
-    """Run ``ibmap`` in this process: it ends in time, with a code and, if that is 1, with one line."""
+    """Run ``ibmap`` in this process: it ends in time, with a code and, if that is an error, with one line."""
 
     def run(*arguments, seconds=SECONDS):
         monkeypatch.setattr(sys, "argv", ["ibmap", *map(str, arguments)])
@@ -76,10 +76,12 @@ def ibmap(monkeypatch, capsys):
         assert code in (0, 1, 2), (arguments, err)
         lines = err.splitlines()
         errors = [line for line in lines if line.startswith("ibmap: error: ")]
-        assert len(errors) == (code == 1), (arguments, err)
-        if code < 2:
+        is_usage = code == 2 and not errors  # typer's words, of several lines
+        assert len(errors) == (code > 0 and not is_usage), (arguments, err)
+        assert not is_usage or "Usage: " in err, (arguments, err)
+        if not is_usage:
             assert all(line.startswith("ibmap: ") for line in lines), (arguments, err)
-        if code == 1:
+        if errors:
             assert out == "", arguments
         assert not set("\x1b\x9b") & set(out + err), arguments
         return code, out
