@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
     # in signatures of public functions, and not public themselves
     (
         r"py:class",
-        r"ibmap\.(kernels|_core)\..*|(.*\.)?Arrangement|(.*\.)?MixedEngine|tuple\[str|.*\.(BoundBayesianTest|BoundIBScore|BoundBJPScore|EvidenceScore|WholeRows|Climbing|WideClimbing|GainSearch|Progress|State|StructureLearner|Record|Answered|EdgeEffects|MixedEffects|PartialCorrelations|BoundGaussian|BoundGaussianScore|Judged|CellProgram|GaussianPart|Layout|JunctionTree)",
+        r"ibmap\.(kernels|_core)\..*|(.*\.)?Arrangement|(.*\.)?MixedEngine|tuple\[str|.*\.(BoundBayesianTest|BoundIBScore|BoundBJPScore|EvidenceScore|WholeRows|Climbing|WideClimbing|GainSearch|Progress|State|StructureLearner|Record|Answered|EdgeEffects|MixedEffects|PartialCorrelations|BoundGaussian|BoundGaussianScore|Judged|CellProgram|GaussianPart|Layout|JunctionTree|Filled|Moments|Pair)",
     ),
 ]
 

@@ -38,7 +38,7 @@ class Bootstrapped:
         The share of the rows in a replicate, none of them twice; None if as many rows as the table has were
         drawn with replacement.
     centrality_stability : float or None
-        The CS coefficient of strength centrality (:func:`ibmap.learners.bootstrap.centrality_stability`);
+        The CS coefficient of strength centrality (``learners/bootstrap.py``);
         None if nobody asked for it.
     """
 

@@ -88,7 +88,7 @@ class Learned:
         Strength and sign of every edge, in the order of ``graph.pairs``; see :meth:`with_effects`.
     predictability : mapping or None
         Which share of every variable its neighbours predict in unseen rows, of those that vary; see
-        :func:`ibmap.results.predictability.predictability`.
+        ``results/predictability.py``.
     """
 
     graph: Graph
