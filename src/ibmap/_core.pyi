@@ -184,8 +184,9 @@ class MixedTable:
         also: Ints,
         exact: bool,
         n_threads: int,
+        rough: bool = False,
     ) -> Rows:
-        """Rows, asked for as those of ``Conditionals`` are."""
+        """Rows, asked for as those of ``Conditionals`` are; rough ones say little about members."""
 
     def effects(self, x: int, members: Ints) -> tuple[Ints, Floats, Floats, float, float]:
         """Of x given its blanket, at the mode: columns of each member that enter; effects, function by

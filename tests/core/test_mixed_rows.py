@@ -149,3 +149,26 @@ def test_threads_change_nothing() -> None:
     )
     for mine, other in zip(one, three, strict=True):
         np.testing.assert_array_equal(mine, other)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 9), most=st.sampled_from([3, 14]))
+def test_what_is_not_asked_changes_nothing_else(seed: int, n: int, most: int) -> None:
+    """Rough rows say the same of variables outside; exact ones of some members the same of these."""
+    found, weights = columns(seed, n, 300, most, seed % 2 * 0.05)
+    table, rng, x = native(found, weights), np.random.default_rng(seed + 1), np.zeros(1, np.int64)
+    members = np.sort(rng.permutation(np.arange(1, n))[: rng.integers(1, min(n, 5))])
+    some = np.sort(rng.permutation(members)[: rng.integers(1, len(members) + 1)])
+
+    def rows(also: Any, floor: float, exact: bool, rough: bool) -> Rows:
+        asked = *as_lists([members]), NO_ODDS, floor, *also, exact, 1, rough
+        return Rows(*table.rows(x, *asked))
+
+    plain, rough = (rows(no_lists(1), -np.inf, exact=False, rough=rough) for rough in (False, True))
+    outside = ~np.isin(plain.y, members)
+    np.testing.assert_array_equal(rough.value, plain.value)
+    np.testing.assert_array_equal(rough.t[outside], plain.t[outside])
+    every, few = (rows(also, np.inf, exact=True, rough=False) for also in (no_lists(1), as_lists([some])))
+    np.testing.assert_array_equal(few.y, members)
+    np.testing.assert_array_equal(few.t[np.isin(members, some)], every.t[np.isin(members, some)])
+    np.testing.assert_array_equal(few.value, every.value)

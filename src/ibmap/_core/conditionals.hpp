@@ -77,7 +77,8 @@ struct Row {  // what a question is answered with: t_xy of who is listed, in ord
 struct Wanted {  // of a row
     double floor;                        // t above which a variable is listed, beside the members of the blanket
     std::span<const std::int64_t> also;  // others that are
-    bool exact;                          // t of members by fits without them where effects are strong; nobody else is listed
+    bool exact;                          // t of members by fits without them where effects are strong; nobody else is listed; if also has some, of these alone
+    bool rough = false;                  // t of members does not matter
 };
 
 // The workspace of one thread.

@@ -74,7 +74,7 @@ Row MixedRows::row(int x, Members blanket, std::span<const double> odds, const W
     auto odds_of = [&](std::int64_t y) { return odds.size() == 1 ? odds[0] : odds[std::size_t(y)]; };
     std::fill(t_.begin(), t_.end(), 0.0);
     double value = 0.0;
-    if (table_.columns_of(x)) value = table_.is_number(x) ? numbers_row(x, blanket, everyone) : levels_row(x, blanket, everyone, wanted.exact);
+    if (table_.columns_of(x)) value = table_.is_number(x) ? numbers_row(x, blanket, everyone) : levels_row(x, blanket, everyone, wanted);
     Row out;
     std::fill(listed_.begin(), listed_.end(), 0);
     for (std::int64_t y : blanket) listed_[y] = 1, value += odds_of(y);
@@ -763,7 +763,7 @@ void MixedRows::make_exact(const Levels& found, int x, Members members) {
 }
 
 // Main effects alone, on rows that know x and known_by; what a row does not know of a member is its mean.
-double MixedRows::main_row(int x, Members members, Members known_by, bool everyone, bool exact) {
+double MixedRows::main_row(int x, Members members, Members known_by, bool everyone, const Wanted& wanted) {
     fit(levels_, x, members, known_by);
     if (!(levels_.n_known > 0.0)) return 0.0;
     if (everyone) {
@@ -774,8 +774,9 @@ double MixedRows::main_row(int x, Members members, Members known_by, bool everyo
         const int y = int(members[m]);
         t_[y] = levels_.scales.without(levels_.inside[0] + m, levels_.inside.stride());
         if (table_.is_number(y)) t_[y] += levels_.columns[m] == 2 ? BENT : STRAIGHT;
+        if (wanted.rough || (wanted.exact && !wanted.also.empty() && std::ranges::find(wanted.also, y) == wanted.also.end())) continue;
         const double length = levels_.is_large ? levels_.large.length(int(m)) : levels_.model.length(int(m));
-        if (t_[y] < UNSURE || (length > STRONG && (exact || t_[y] < CERTAIN))) {  // H⁻¹ says too little: fit x without it
+        if (t_[y] < UNSURE || (length > STRONG && (wanted.exact || t_[y] < CERTAIN))) {  // H⁻¹ says too little: fit x without it
             std::vector<std::int64_t> others;
             std::vector<int> old;
             for (std::size_t other = 0; other < members.size(); ++other)
@@ -787,18 +788,25 @@ double MixedRows::main_row(int x, Members members, Members known_by, bool everyo
     return levels_.value;
 }
 
-double MixedRows::levels_row(int x, Members members, bool everyone, bool exact) {
+// Of the smallest full table that x and its members take part in: with more cells than rows, such tables say nothing.
+double MixedRows::cells_without_largest(int x, Members coded) const {
+    double cells = table_.levels[x], largest = 1.0;
+    for (std::int64_t m : coded) cells *= table_.levels[m], largest = std::max(largest, double(table_.levels[m]));
+    return cells < 1e15 ? cells / largest : std::numeric_limits<double>::infinity();
+}
+
+double MixedRows::levels_row(int x, Members members, bool everyone, const Wanted& wanted) {
     std::vector<std::int64_t> coded;
     for (std::int64_t m : members)
         if (!table_.is_number(int(m)) && table_.columns_of(int(m))) coded.push_back(m);
-    if (coded.size() < (everyone ? 1 : 2)) return main_row(x, members, {}, everyone, exact);
-    double value = main_row(x, coded, coded, everyone, exact);  // the rows that full tables are about
+    if (coded.size() < (everyone ? 1 : 2) || cells_without_largest(x, coded) > table_.total) return main_row(x, members, {}, everyone, wanted);
+    double value = main_row(x, coded, coded, everyone, wanted);  // the rows that full tables are about
     main_t_ = t_;
     const double more = levels_.n_known > 0.0 ? add_full_tables(x, coded, coded, everyone) : 0.0;
     const bool complete = std::ranges::all_of(coded, [&](std::int64_t m) { return table_.known[m].empty(); });
     if (complete && coded.size() == members.size()) return value + more;
     for (int y = 0; y < table_.n; ++y) main_t_[y] = t_[y] - main_t_[y], t_[y] = 0.0;
-    value = main_row(x, members, {}, everyone, exact);
+    value = main_row(x, members, {}, everyone, wanted);
     for (int y = 0; y < table_.n; ++y) t_[y] += main_t_[y];
     return value + more;
 }
@@ -878,9 +886,6 @@ double MixedRows::add_full_tables(int x, Members coded, Members known_by, bool e
     std::vector<std::int64_t> below{1};
     for (std::int64_t m : coded) cells *= table_.levels[m], below.push_back(cells < 1e15 ? below.back() * table_.levels[m] : 1);
     const double most = table_.total;
-    int largest = 1;
-    for (std::int64_t m : coded) largest = std::max(largest, table_.levels[m]);
-    if (cells >= 1e15 || (cells / largest > most && cells > most)) return 0.0;
     keys_.assign(std::size_t(table_.n_rows), -1);
     double known = 0.0;
     std::vector<double> of_level(r, 0.0);
@@ -990,7 +995,7 @@ class MixedEvidence {
         table_->prior_rows = prior_rows;
     }
 
-    nb::tuple rows(Ints xs, Ints start, Ints members, Table2<const double> odds, double floor, Ints also_start, Ints also, bool exact, int n_threads) {
+    nb::tuple rows(Ints xs, Ints start, Ints members, Table2<const double> odds, double floor, Ints also_start, Ints also, bool exact, int n_threads, bool rough) {
         const Odds prior(odds, table_->n);
         check_variables(xs, table_->n, "x");
         const Lists blankets{start, members}, others{also_start, also};
@@ -1006,7 +1011,7 @@ class MixedEvidence {
             nb::gil_scoped_release unlocked;
             spread(threads, std::int64_t(found.size()), [&](int thread, std::int64_t q) {
                 const std::int64_t x = xs.data()[q];
-                found[q] = makers[thread]->row(int(x), blankets[q], prior.of(x), Wanted{floor, others[q], exact});
+                found[q] = makers[thread]->row(int(x), blankets[q], prior.of(x), Wanted{floor, others[q], exact, rough});
             });
         }
         for (auto& maker : makers) spare_.give(std::move(maker));
@@ -1042,7 +1047,7 @@ void bind_mixed_rows(nb::module_& module) {
         .def(nb::init<Vector<const std::uint8_t>, Ints, Table2<const std::int16_t>, nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>, Vector<const double>, int, double>(),
              nb::arg("kinds"), nb::arg("levels"), nb::arg("codes"), nb::arg("numbers"), nb::arg("weights"), nb::arg("n_threads"), nb::arg("prior_rows") = 0.0)
         .def("rows", &MixedEvidence::rows, nb::arg("xs"), nb::arg("start"), nb::arg("members"), nb::arg("odds"), nb::arg("floor"), nb::arg("also_start"),
-             nb::arg("also"), nb::arg("exact"), nb::arg("n_threads"))
+             nb::arg("also"), nb::arg("exact"), nb::arg("n_threads"), nb::arg("rough") = false)
         .def("effects", &MixedEvidence::effects, nb::arg("x"), nb::arg("members"));
 }
 

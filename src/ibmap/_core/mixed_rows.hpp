@@ -88,9 +88,10 @@ class MixedRows {  // the workspace of one thread
     Matrix<double> atoms_of_slice_;
 
     double numbers_row(int x, Members members, bool everyone);
-    double levels_row(int x, Members members, bool everyone, bool exact);
+    double levels_row(int x, Members members, bool everyone, const Wanted& wanted);
+    double cells_without_largest(int x, Members coded) const;
     double rise(int levels, double n);  // log Γ(a + n) - log Γ(a), a the prior count of so many levels
-    double main_row(int x, Members members, Members known_by, bool everyone, bool exact);
+    double main_row(int x, Members members, Members known_by, bool everyone, const Wanted& wanted);
     double add_full_tables(int x, Members coded, Members known_by, bool everyone);
     double full_table(int x, std::int64_t below, std::int64_t without, std::int64_t n_configurations);
     void find_full_gains(int x, Members coded, std::int64_t n_configurations);

@@ -53,6 +53,17 @@ class LocalScore(Protocol):
         """Return the rows of some x, each given its blanket; see :meth:`ibmap.engines.Engine.rows`."""
         ...
 
+    def rows_outside(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+    ) -> Rows:
+        """Return rows of which nobody looks at t of the members of blankets: these may be rough."""
+        ...
+
     def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
         """Learn the prior of edges from the posterior number of neighbours; return by how much t_xy changes.
 
@@ -117,6 +128,17 @@ class LocalScoreBase:
     ) -> Rows:
         """Return the rows of some x, each given its blanket."""
         raise TypeError(f"{type(self).__name__} must define rows(xs, blankets, *, floor, also, exact)")
+
+    def rows_outside(
+        self,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+    ) -> Rows:
+        """Return rows of which nobody looks at t of the members of blankets."""
+        return self.rows(xs, blankets, floor=floor, also=also)
 
     def triples(self, most: int, seconds: float) -> Ints:
         """Return triples that may say something only together: none."""

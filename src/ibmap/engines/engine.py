@@ -64,7 +64,8 @@ class Engine(Protocol):
         """Return the rows of some x, each given its blanket: the only seam for speed.
 
         Members of the blanket are listed, ys with t_xy above the floor, and ``also`` those. With ``exact``,
-        members alone are, and where their effects are strong t comes from a fit without them.
+        members alone are, and where their effects are strong t comes from a fit without them; if ``also``
+        lists some, those of other members need not.
         """
         ...
 

@@ -141,7 +141,7 @@ class MixedEngine(EngineBase):
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
         threads = max(model.n_threads, self.n_threads)
         found = self.table.rows(
-            np.asarray(xs, np.int64), *given, model.log_odds, floor, *others, exact, threads
+            np.asarray(xs, np.int64), *given, model.log_odds, floor, *others, exact, threads, model.rough
         )
         return Rows(*found)
 

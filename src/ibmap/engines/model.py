@@ -28,6 +28,8 @@ class Model:
         Log prior odds of an edge: of all alike, or of each.
     n_threads : int
         Threads that may make rows.
+    rough : bool
+        Whether nobody looks at t_xy of members: fits that are about these alone may be left out.
     """
 
     family: str
@@ -36,6 +38,7 @@ class Model:
     saturated_share: float = 0.01
     log_odds: Floats = field(default_factory=lambda: np.zeros((1, 1)))
     n_threads: int = 1
+    rough: bool = False
 
     @property
     def most_levels(self) -> float:

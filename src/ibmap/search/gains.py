@@ -170,7 +170,7 @@ def joints(state: State, triples: Ints) -> tuple[list[list[int]], Ints]:
     xs, owners = some.reshape(-1), np.repeat(some, 3, axis=0)
     both = zip(xs, state.blankets(xs).one_by_one(), owners, strict=True)
     wider = [np.setdiff1d(np.union1d(blanket, triple), x) for x, blanket, triple in both]
-    values = state.score.rows(xs, wider, floor=np.inf).value - state.native.values()[xs]
+    values = state.score.rows_outside(xs, wider, floor=np.inf).value - state.native.values()[xs]
     state.n_tests += len(xs)
     gains = values.reshape(-1, 3).sum(axis=1)
     order = np.argsort(-gains, kind="stable")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
+from ibmap.engines.rows import Lists
 from ibmap.search.gains import GainSearch
 from ibmap.search.state import State, WithoutEdge
 
@@ -51,6 +52,7 @@ def look_closer(state: State, compared: WithoutEdge, doubtful: Bools) -> Without
     some, evidence = np.flatnonzero(doubtful & (compared.share > NOTABLE)), compared.evidence.copy()
     here = compared.of(some)
     swapped = state.blankets(here.x, here.y).with_one_more(here.rival)
-    found = state.score.rows(here.x, swapped, floor=np.inf, exact=True)
+    asked = Lists(np.arange(len(some) + 1), here.rival)
+    found = state.score.rows(here.x, swapped, floor=np.inf, also=asked, exact=True)
     evidence[some] = found.t[found.y == np.repeat(here.rival, np.diff(found.start))]
     return compared._replace(evidence=evidence)

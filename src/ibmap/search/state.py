@@ -161,7 +161,8 @@ class State:
             if not len(x):
                 continue
             if rows is not None:
-                made = self.rows_given(x, self.blankets(x, y), Lists(*native.wanted(x)))
+                wanted = Lists(*native.wanted(x))
+                made = self.score.rows_outside(x, self.blankets(x, y), floor=native.floor, also=wanted)
             given = NO_ROWS if rows is None else made
             while len(unknown := (compared := native.compare(x, y, *given))[-1]):
                 self.make_known(unknown)
