@@ -124,14 +124,23 @@ void LargeModel::find_basis() {  // of X, from sums over every pair of levels or
 }
 
 void LargeModel::find_mode(const Precision& precision, LogLinear::Start start) {
+    if (start != LogLinear::Start::mode) seen_.clear();
+    const double more = precision.effect - precision_.effect;
+    for (Seen& one : seen_) {  // H as it is with this prior
+        for (int a = 0; a < q; ++a)
+            for (int j = 1; j < width; ++j) one.curved[a][j] += more * one.direction[a][j];
+        one.size = inner_product(one.direction, one.curved);
+    }
     precision_ = precision, precision_.close = std::max(precision.close, CLOSE);
     if (start == LogLinear::Start::shares) begin();
     find_basis();
     height = at(theta);
+    diagonalise();
     for (int i = 0; i < STEPS; ++i) {
         find_slope();
         newton_step();
-        if (inner_product(slope_, step_) < precision_.close) break;
+        const double gain = inner_product(slope_, step_);
+        if (gain < precision_.close) break;
         double length = 1.0, found = 0.0;
         for (;; length *= 0.5) {
             copy(theta, trial_);
@@ -145,6 +154,7 @@ void LargeModel::find_mode(const Precision& precision, LogLinear::Start start) {
         }
         copy(trial_, theta);
         height = found;
+        if (gain < LAST) break;
     }
     diagonalise();
     value = height;
@@ -195,6 +205,8 @@ double LargeModel::at(const Matrix<double>& effects) {
         for (int j = 0; j < width; ++j) total -= 0.5 * prior(j) * effects[a][j] * effects[a][j];
     to_table(effects);
     const int n = int(padded(n_levels_, 8)), n_parts = int(coding.size());
+    std::fill(table_[0] + n_levels_, table_[0] + n, -1e300);  // no level: its share is 0
+    double norms = 1.0;  // a product of them, of slices with one row: one logarithm serves many
     for (int k = 0; k < n_slices; ++k) {
         double *eta = share_by_slice_[k], largest = -1e300, norm = 0.0, sum = 0.0;
         const double* count_of = by_slice_[k];
@@ -203,17 +215,19 @@ double LargeModel::at(const Matrix<double>& effects) {
             const double *more = table_[at_[k * n_parts + p]], amount = amount_[k * n_parts + p];
             for (int l = 0; l < n; ++l) eta[l] += amount * more[l];
         }
-        for (int l = 0; l < n_levels_; ++l) largest = eta[l] > largest ? eta[l] : largest;
+        for (int l = 0; l < n; ++l) largest = eta[l] > largest ? eta[l] : largest;
 #pragma omp simd reduction(+ : sum, norm)
-        for (int l = 0; l < n_levels_; ++l) {
+        for (int l = 0; l < n; ++l) {
             const double below = eta[l] - largest, share_of_level = exp_below_zero(below);
             sum += count_of[l] * below, norm += share_of_level, eta[l] = share_of_level;
         }
-        total += sum - rows[k] * std::log(norm);
+        total += sum;
+        if (rows[k] != 1.0) total -= rows[k] * std::log(norm);
+        else if ((norms *= norm) > 1e200) total -= std::log(norms), norms = 1.0;
         const double scale = 1.0 / norm;
-        for (int l = 0; l < n_levels_; ++l) eta[l] *= scale;
+        for (int l = 0; l < n; ++l) eta[l] *= scale;
     }
-    return total;
+    return total - std::log(norms);
 }
 
 void LargeModel::find_slope() {
@@ -282,6 +296,18 @@ void LargeModel::approximately(const Matrix<double>& slope, Matrix<double>& out)
     multiply<false>(vectors, scratch_, q, q, width, out);
 }
 
+// H⁻¹ slope, with the approximated H corrected by what is known of H: its products with earlier directions (as in L-BFGS).
+void LargeModel::nearly(const Matrix<double>& slope, Matrix<double>& out) {
+    copy(slope, corrected_);
+    factor_.resize(seen_.size());
+    for (std::size_t i = seen_.size(); i-- > 0;) {
+        factor_[i] = inner_product(seen_[i].direction, corrected_) / seen_[i].size;
+        add(corrected_, -factor_[i], seen_[i].curved);
+    }
+    approximately(corrected_, out);
+    for (std::size_t i = 0; i < seen_.size(); ++i) add(out, factor_[i] - inner_product(seen_[i].curved, out) / seen_[i].size, seen_[i].direction);
+}
+
 void LargeModel::diagonalise() {  // W̄, the mean covariance of the contrasts of x
     double total = 0.0;
     inner_.resize(n_levels_, n_levels_);
@@ -312,24 +338,29 @@ void LargeModel::diagonalise() {  // W̄, the mean covariance of the contrasts o
 }
 
 void LargeModel::newton_step() {
-    diagonalise();
     step_.resize(q, width);
     copy(slope_, rest_);
-    approximately(rest_, solved_);
+    nearly(rest_, solved_);
     copy(solved_, direction_);
     double size = inner_product(rest_, solved_);
+    fresh_.clear();
     const double enough = std::max(size * std::min(ROUGH, std::sqrt(size)), 0.1 * precision_.close);
     for (int i = 0; i < INNER && size > enough; ++i) {
         curvature(direction_, curved_);
-        const double length = size / inner_product(direction_, curved_);
+        const double bend = inner_product(direction_, curved_), length = size / bend;
+        fresh_.push_back({direction_, curved_, bend});
         add(step_, length, direction_);
         add(rest_, -length, curved_);
-        approximately(rest_, solved_);
+        nearly(rest_, solved_);
         const double before = size;
         size = inner_product(rest_, solved_);
         for (int a = 0; a < q; ++a)
             for (int j = 0; j < width; ++j) direction_[a][j] = solved_[a][j] + size / before * direction_[a][j];
     }
+    for (Seen& one : fresh_) seen_.push_back(std::move(one));
+    // more would cost more than going through all slices does
+    const double worth = double(n_slices) * double(coding.size() + 1) * n_levels_ / (double(q) * width);
+    while (double(seen_.size()) > std::min(worth, MOST_SEEN)) seen_.pop_front();
 }
 
 double LargeModel::inside(int member) {

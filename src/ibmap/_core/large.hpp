@@ -4,9 +4,12 @@
 // neighbours have dozens of levels. For evidence, the covariance W_k of the contrasts of x in slice k is replaced by its
 // mean W̄ over all rows. Then H = W̄ ⊗ X + Λ with X = Σ_k n_k d_k d_kᵀ, and in the eigenvectors of W̄ (eigenvalues ω) and of
 // Λ^-½ X Λ^-½ (eigenvalues μ) it is diagonal: all that is asked of it comes from the matrix 1 / (1 + ω_a μ_j), `shrink`.
-// Mode and likelihood are exact: conjugate gradients solve Newton's steps, with the approximated H as preconditioner.
+// Mode and likelihood are exact: conjugate gradients solve Newton's steps, with the approximated H as preconditioner,
+// corrected by the products with H that the steps before have made, as in L-BFGS.
 #pragma once
 #include "loglinear.hpp"
+
+#include <deque>
 
 namespace ibmap {
 
@@ -44,7 +47,9 @@ class LargeModel {
 
   private:
     static constexpr int STEPS = 50, INNER = 100;
-    static constexpr double ROUGH = 0.1;   // what may be left of the slope, squared, far from the mode
+    static constexpr double MOST_SEEN = 80; // directions that are used again
+    static constexpr double ROUGH = 1e-3;   // what may be left of the slope, squared, far from the mode
+    static constexpr double LAST = 1e-10;   // the same, of a step so good that after it none would gain anything
     static constexpr double CLOSE = 1e-18; // twice the log posterior that the next step could gain: less is rounding
 
     const Coding* C_ = nullptr;
@@ -56,6 +61,14 @@ class LargeModel {
     Matrix<double> by_slice_, share_by_slice_;  // (slices, levels): counts, and probabilities
     Matrix<double> table_, sums_, slope_, step_, rest_, solved_, direction_, curved_, trial_, scratch_, scratch2_, inner_;
     std::vector<double> mu_, change_;
+    struct Seen {                     // what conjugate gradients found out about H: it is used again, as H hardly changes from step to step
+        Matrix<double> direction, curved;
+        double size;                  // their inner product
+    };
+    std::deque<Seen> seen_;           // of the last steps, also those at other scales of the prior
+    std::vector<Seen> fresh_;         // of this one
+    Matrix<double> corrected_;
+    std::vector<double> factor_;
 
     double prior(int column) const { return column ? precision_.effect : precision_.intercept; }
     void begin();
@@ -68,6 +81,7 @@ class LargeModel {
     template <int V>
     void sum_changes();
     void approximately(const Matrix<double>& slope, Matrix<double>& out);  // H⁻¹ slope, with the approximated H
+    void nearly(const Matrix<double>& slope, Matrix<double>& out);         // the same, better
     void diagonalise();
     void newton_step();
 };
