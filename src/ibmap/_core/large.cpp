@@ -134,8 +134,14 @@ void LargeModel::find_mode(const Precision& precision, LogLinear::Start start) {
     precision_ = precision, precision_.close = std::max(precision.close, CLOSE);
     if (start == LogLinear::Start::shares) begin();
     find_basis();
-    height = at(theta);
-    diagonalise();
+    if (start == LogLinear::Start::mode) {  // where the last one ended: all but the prior is the same
+        for (int a = 0; a < q; ++a)
+            for (int j = 1; j < width; ++j) height -= 0.5 * more * theta[a][j] * theta[a][j];
+        find_shrink();
+    } else {
+        height = at(theta);
+        diagonalise();
+    }
     for (int i = 0; i < STEPS; ++i) {
         find_slope();
         newton_step();
@@ -317,9 +323,11 @@ void LargeModel::diagonalise() {  // W̄, the mean covariance of the contrasts o
         for (int l = 0; l < n_levels_; ++l) {
             const double weighted = rows[k] * p[l];
             inner_[l][l] += weighted;
-            for (int i = 0; i < n_levels_; ++i) inner_[l][i] -= weighted * p[i];
+            for (int i = 0; i <= l; ++i) inner_[l][i] -= weighted * p[i];
         }
     }
+    for (int l = 0; l < n_levels_; ++l)
+        for (int i = 0; i < l; ++i) inner_[i][l] = inner_[l][i];
     total = std::max(total, 1e-300);
     vectors.resize(q, q);
     scratch_.resize(n_levels_, q);
@@ -330,11 +338,14 @@ void LargeModel::diagonalise() {  // W̄, the mean covariance of the contrasts o
         for (int b = 0; b < q; ++b)
             for (int l = 0; l < n_levels_; ++l) vectors[a][b] += (*C_)(l, a) * scratch_[l][b];
     eigen(vectors, q, omega);
+    for (double& one : omega) one = std::max(one, 0.0);
+    find_shrink();
+}
+
+void LargeModel::find_shrink() {
     shrink.resize(q, width);
-    for (int a = 0; a < q; ++a) {
-        omega[a] = std::max(omega[a], 0.0);
+    for (int a = 0; a < q; ++a)
         for (int j = 0; j < width; ++j) shrink[a][j] = 1.0 / (1.0 + omega[a] * mu_[j]);
-    }
 }
 
 void LargeModel::newton_step() {

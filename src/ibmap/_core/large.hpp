@@ -83,6 +83,7 @@ class LargeModel {
     void approximately(const Matrix<double>& slope, Matrix<double>& out);  // H⁻¹ slope, with the approximated H
     void nearly(const Matrix<double>& slope, Matrix<double>& out);         // the same, better
     void diagonalise();
+    void find_shrink();
     void newton_step();
 };
 
