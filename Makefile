@@ -38,15 +38,16 @@ doctest: $(VENV)/.dev core
 # pictures, the command line. Left out: what is only built upon that (optimisation, experiments, worlds, the tutorial),
 # the browser, tests that start many processes, and what those versions cannot do:
 #   scikit-learn 1.6: its own check_positive_only_tag subtracts a float from integers, in place
-#   typer 0.12: help loads rich, and does not group the verbs; click 8.1: a group without a verb is no error
+#   typer 0.12: help loads rich, and groups neither verbs nor options; click 8.1: a group without a verb is no error
 #   polars 1.10: integers beyond 64 bits in text files are an error, and an empty line beside integers of 2^53
 #     makes other columns text; categories that an Enum declares are lost on the way through Arrow
+#   pyarrow 16: makes no runs of equal values
 OLDEST := .venv-oldest
 OLDEST_WITHOUT := eda paper synthetic report/test_browser.py report/test_picking.py report/test_odd_results.py \
   cli/test_interrupt.py cli/test_optimize.py cli/test_reproduce.py cli/test_bootstrap.py learners/test_laws.py \
   learners/test_rivals.py learners/test_checkpoint.py test_tutorial.py test_examples.py test_reference.py
-OLDEST_CANNOT := positive_only_tag or verbs_by_task or text_in_blocks_is or help_imports_nothing_heavy or usage_errors_leave_with_2 or long_integers \
-  or 99999999999999999999 or 12345678901234567890 or by_batches_of_arrow
+OLDEST_CANNOT := positive_only_tag or verbs_by_task or text_in_blocks_is or help_imports_nothing_heavy or common_options_come_first or usage_errors_leave_with_2 or long_integers \
+  or 99999999999999999999 or 12345678901234567890 or by_batches_of_arrow or runs_of_equal_values
 
 test-oldest: $(OLDEST)/.test core
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -q \
