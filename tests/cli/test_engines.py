@@ -126,15 +126,15 @@ def test_workers_that_fail_cost_no_result(in_process: None, monkeypatch: pytest.
     x[:, 3] += x[:, 2]
     table = load({f"x{k}": column for k, column in enumerate(x.T)}, continuous="auto")
     engine = DaskRows(None, table)
-    monkeypatch.setattr(engine._crew.client, "scatter", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(engine._makers.client, "scatter", lambda *_, **__: 1 / 0)
     assert evidence_map(engine).pair_scores == pytest.approx(evidence_map(table).pair_scores, rel=0)
     assert engine.shared == 0
     monkeypatch.undo()
-    engine._crew.losses = 0
+    engine._makers.losses = 0
     with engine:
         assert evidence_map(engine).score == evidence_map(table).score
         assert engine.shared
-        net = EvidenceMAP(engine=partial(DaskRows, engine._crew.client)).fit(table)
+        net = EvidenceMAP(engine=partial(DaskRows, engine._makers.client)).fit(table)
         assert isinstance(net.engine_, DaskRows)
         assert (net.engine_.shared > 0, net.score_) == (True, evidence_map(table).score)
         with pytest.raises(EngineError, match="does not travel"):

@@ -141,7 +141,10 @@ class EvidenceScore(PriorScore):
         floor: float = -np.inf,
         also: ManyVariables | None = None,
     ) -> Rows:
-        """Return rows of which nobody looks at members: mixed ones are made in less time."""
+        """Return rows of which nobody looks at members: fits without each of them are left out.
+
+        These took two thirds of the time in mixed tables with many levels (Adult).
+        """
         return self.engine.rows(replace(self.model, rough=True), xs, blankets, floor=floor, also=also)
 
     def triples(self, most: int, seconds: float) -> Ints:

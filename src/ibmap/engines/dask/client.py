@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, Self
 
 from ibmap._files import forget, remember
 from ibmap._libraries import library
@@ -17,9 +17,29 @@ LOOPBACK = "127.0.0.1"  #: whoever can connect may run code: nobody from elsewhe
 REACH = "10s"  #: how long to try to reach a scheduler
 #: environment of workers that are started here: what has threads of its own must not have several
 ALONE = dict.fromkeys(
-    ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"),
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"),
     "1",
 )
+
+
+class OnCluster:
+    """An engine whose rows are elsewhere: it is closed, and neither copied nor sent."""
+
+    def close(self) -> None:
+        """End what was started for it."""
+        raise TypeError(f"{type(self).__name__} must define close()")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # scikit-learn copies the options of estimators; there is one cluster
+
+    def __reduce__(self) -> Any:
+        raise EngineError("an engine of a cluster does not travel: make it where it is used")
 
 
 def distributed() -> Any:

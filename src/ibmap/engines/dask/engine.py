@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ibmap.data.schema import PARTS, Schema, kinds_of
 from ibmap.data.sources import check_shape
 from ibmap.data.sources import list_names as listed_names
 from ibmap.data.sources import select_columns as chosen
-from ibmap.engines.dask.client import check_versions, connected
+from ibmap.engines.dask.client import OnCluster, check_versions, connected
 from ibmap.engines.dask.wire import pack_questions, unpack_tables
 from ibmap.engines.dask.workers import LostWorkerError, Told, Workers
 from ibmap.engines.partitioned import PartitionedEngine
@@ -29,7 +29,7 @@ from ibmap.engines.questions import Questions
 from ibmap.errors import DataError, DataWarning, EngineError
 
 
-class DaskEngine(PartitionedEngine):
+class DaskEngine(OnCluster, PartitionedEngine):
     """Count on the workers of a Dask cluster; graphs, scores and histories are those of rows in memory.
 
     A question travels as indices, and comes back as small tables of integers: every worker adds up those of
@@ -185,15 +185,3 @@ class DaskEngine(PartitionedEngine):
         for thing in self._owned:
             thing.close()
         self._owned = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self  # scikit-learn copies the options of estimators; there is one cluster
-
-    def __reduce__(self) -> Any:
-        raise EngineError("an engine of a cluster does not travel: make it where it is used")

@@ -9,24 +9,23 @@ is shared out is the work: a row of evidence is the same, to the last bit, whoev
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from ibmap._types import Ints
 from ibmap.data import Table
-from ibmap.engines.dask.client import check_versions, connected
+from ibmap.engines.dask.client import OnCluster, check_versions, connected
 from ibmap.engines.mixed import Filled, MixedEngine
 from ibmap.engines.model import Model
 from ibmap.engines.rows import Lists, ManyVariables, Rows, as_lists, joined_rows, no_lists
-from ibmap.errors import EngineError
 
 FEW = 8  #: rows that are made sooner here than elsewhere
 MOST_LOSSES = 3  #: times that workers are asked again after some were lost
 TURNS = 4  #: shares of each thread of a worker, as some rows take longer than others
 
 
-class Crew:
+class RowWorkers:
     """The workers that make rows, for a table and for all that are made of it."""
 
     def __init__(self, client: Any) -> None:
@@ -46,7 +45,7 @@ class Crew:
         self._owned = []
 
 
-class DaskRows(MixedEngine):
+class DaskRows(OnCluster, MixedEngine):
     """A table of categories, numbers and missing values, of which the workers of a Dask cluster make rows.
 
     The table is in the memory of this process and of every worker. Results are those of memory, to the last
@@ -64,16 +63,16 @@ class DaskRows(MixedEngine):
 
     def __init__(self, client: Any, data: Table, filled: Filled | None = None) -> None:
         super().__init__(data, filled)
-        self._crew = client if isinstance(client, Crew) else Crew(client)
+        self._makers = client if isinstance(client, RowWorkers) else RowWorkers(client)
 
     @property
     def shared(self) -> int:
         """Rows that workers have made, of this table and of those made of it."""
-        return self._crew.shared
+        return self._makers.shared
 
     def of(self, data: Table, filled: Filled | None = None) -> "DaskRows":
         """Return the engine of another table, whose rows the same workers make."""
-        return DaskRows(self._crew, data, filled)
+        return DaskRows(self._makers, data, filled)
 
     def rows(
         self,
@@ -87,7 +86,7 @@ class DaskRows(MixedEngine):
     ) -> Rows:
         """Return the rows of some x, each given its blanket; see :class:`ibmap.engines.Engine`."""
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
-        if model.family == "mixed" and len(xs) >= FEW and self._crew.losses <= MOST_LOSSES:
+        if model.family == "mixed" and len(xs) >= FEW and self._makers.losses <= MOST_LOSSES:
             options = {"floor": floor, "exact": exact}
             found = self._shared_rows(model, np.asarray(xs, np.int64), given, others, options)
             if found is not None:
@@ -98,7 +97,7 @@ class DaskRows(MixedEngine):
         self, model: Model, xs: Ints, given: Lists, others: Lists, options: dict[str, Any]
     ) -> Rows | None:
         """Return rows that workers have made; None if that has failed, whatever it was."""
-        model, client = replace(model, n_threads=1), self._crew.client
+        model, client = replace(model, n_threads=1), self._makers.client
         try:
             threads = sum(client.nthreads().values())
             step = max(1, -(-len(xs) // max(1, TURNS * threads)))
@@ -112,33 +111,21 @@ class DaskRows(MixedEngine):
             found = client.gather(waiting)
         except Exception:  # a worker or the scheduler is gone: this process has the table, too
             self.__dict__.pop("_there", None)
-            self._crew.losses += 1
+            self._makers.losses += 1
             return None
-        self._crew.shared += len(xs)
+        self._makers.shared += len(xs)
         return joined_rows(found)
 
     @cached_property
     def _there(self) -> Any:
         """The table as the workers have it."""
         table = MixedEngine(self.data, self.filled)
-        return self._crew.client.scatter(table, broadcast=True, hash=False)
+        return self._makers.client.scatter(table, broadcast=True, hash=False)
 
     def close(self) -> None:
         """Let the workers forget the table; a cluster that was started for it ends."""
         self.__dict__.pop("_there", None)
-        self._crew.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self  # scikit-learn copies the options of estimators; there is one cluster
-
-    def __reduce__(self) -> Any:
-        raise EngineError("an engine of a cluster does not travel: make it where it is used")
+        self._makers.close()
 
 
 def _some_rows(
