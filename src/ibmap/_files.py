@@ -7,7 +7,9 @@ not locked was left behind by a run that was killed, and is swept away by the ne
 import io
 import os
 import shutil
+import signal
 import stat
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +22,9 @@ PREFIX, SUFFIX = ".ibmap-", ".tmp"
 TRIES, MOMENT = 20, 0.005  #: to claim a name, and seconds between them
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _OLD = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+#: signals that ask a process to end, where the system has them
+STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 _unfinished: dict[Path, bool] = {}  #: files and folders to remove if this process must end at once
 _swept: set[Path] = set()  #: folders that this process has looked at
@@ -145,15 +150,16 @@ def _put(name: Path, path: Path, *, overwrite: bool) -> None:
 @contextmanager
 def temporary(folder: Path) -> Iterator[tuple[int, Path]]:
     """Make a file under a name of its own, locked; what is left of it is removed at the end."""
-    file, name = _made(folder)
-    remember(name)
+    with undisturbed():
+        file, name = _made(folder)
+        remember(name)
     try:
         yield file, name
     finally:
         if name in _unfinished:  # unless somebody else will rename it
-            forget(name)
             with suppress(OSError):
                 name.unlink()
+            forget(name)
         os.close(file)
 
 
@@ -245,17 +251,19 @@ def claimed(name: Path) -> Iterator[bool]:
 
     The name is that of a temporary file: if this process is killed, the next one may claim it.
     """
-    file = _claim(name)
+    with undisturbed():
+        file = _claim(name)
+        if file is not None:
+            remember(name)
     if file is None:
         yield False
         return
-    remember(name)
     try:
         yield True
     finally:
-        forget(name)
         with suppress(OSError):
             name.unlink()
+        forget(name)
         os.close(file)
 
 
@@ -271,6 +279,24 @@ def _claim(name: Path) -> int | None:
 
 
 # A process that must end at once
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let Ctrl-C and its relatives wait, so that none falls between two steps that belong together."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    answered = [number for number in STOPS if callable(signal.getsignal(number))]
+    before = {number: signal.signal(number, lambda heard, _: pressed.append(heard)) for number in answered}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for heard in pressed[:1]:
+            signal.raise_signal(heard)
 
 
 def remember(path: Path, *, whole: bool = False) -> None:

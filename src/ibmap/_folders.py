@@ -7,7 +7,6 @@ what is left of the list.
 
 import json
 import os
-import signal
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,6 +23,7 @@ from ibmap._files import (
     sweep,
     sync_folder,
     temporary,
+    undisturbed,
     write_out,
 )
 from ibmap.errors import DataError, RequestError
@@ -57,7 +57,7 @@ def _write_together(folder: Path, raw: Mapping[str, bytes], overwrite: bool, sta
         gone = [name for name in stale if name not in raw and (folder / name).is_file()]
         file, made = stack.enter_context(temporary(folder))
         write_out(file, json.dumps({"rename": new, "remove": gone}).encode())
-        with _undisturbed(), at_work:
+        with undisturbed(), at_work:
             os.replace(made, folder / LIST)
             for name in new:  # from here on they belong to the list
                 forget(folder / name)
@@ -126,22 +126,6 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let Ctrl-C wait for a moment, so that it does not fall between two renames."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
-
-
-@contextmanager
 def made(folder: Path) -> Iterator[None]:
     """Make a folder, and its parents, for the block; those that were made go again if it fails."""
     new = [one for one in (folder, *folder.parents) if not one.exists()]
@@ -151,13 +135,13 @@ def made(folder: Path) -> Iterator[None]:
         _make(folder)
         yield
     except BaseException:
-        with suppress(OSError):
+        with suppress(OSError):  # one that cannot go yet is still remembered
             for one in new:
                 one.rmdir()
+                forget(one)
         raise
-    finally:
-        for one in new:
-            forget(one)
+    for one in new:
+        forget(one)
 
 
 def _make(folder: Path) -> None:

@@ -17,13 +17,11 @@ from time import sleep
 from types import FrameType
 from typing import Any
 
-from ibmap._files import abandon
+from ibmap._files import STOPS, abandon
 from ibmap._folders import at_work
 
 GRACE = 0.5  #: seconds for an orderly end
-WORD = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-if hasattr(signal, "SIGHUP"):
-    WORD[signal.SIGHUP] = "terminated"
+WORD = {number: "interrupted" if number == signal.SIGINT else "terminated" for number in STOPS}
 
 
 class _State:
