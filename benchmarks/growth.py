@@ -9,7 +9,7 @@ import numpy as np
 
 from common import median, report, verdict, world
 from ibmap import IBMAP
-from ibmap.criteria.ib import ib_score
+from ibmap.criteria.ib import BoundIBScore
 from ibmap.data import load
 from ibmap.engines import MemoryEngine
 from ibmap.independence import BayesianTest
@@ -40,7 +40,7 @@ def growth_in_n() -> dict[str, object]:
     for n in sizes:
         rng = np.random.default_rng(n)
         test = BayesianTest().bind(MemoryEngine(load(rng.integers(0, 2, (1000, n), dtype=np.uint8))))
-        seconds.append(median(lambda test=test, n=n: Climb().begin(ib_score(test, n)), 5))
+        seconds.append(median(lambda test=test, n=n: Climb().begin(BoundIBScore(test, n)), 5))
     slope = exponent(sizes, seconds)
     return _growth("initial score in n, 250 to 8000 (D = 1000)", slope, 2.1, seconds)
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from common import alternate, report, without_constants, world
-from ibmap.criteria.ib import IBScoreOfBits
+from ibmap.criteria.ib import BoundIBScore
 from ibmap.data import load
 from ibmap.engines import MemoryEngine, Questions
 from ibmap.engines.rows import no_lists
@@ -25,7 +25,7 @@ N, ROWS = 500, 1600
 def pairs_of_work(engine: MemoryEngine) -> list[tuple[str, Callable[[], object], Callable[[], object]]]:
     """Return (kernel, specialised, general) for each kernel."""
     fused, general = CompiledBayesianTest(BayesianTest(), engine), BoundBayesianTest(BayesianTest(), engine)
-    score, n = IBScoreOfBits(fused), engine.schema.n_variables
+    score, n = BoundIBScore(fused, engine.schema.n_variables), engine.schema.n_variables
     sigma, ys = np.empty((n, n)), np.arange(6, n)
     few, many = np.arange(1, 6), np.arange(1, 16)
     rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from common import alternate, report, verdict, without_constants, world
 from ibmap.data import Table, load
-from ibmap.engines import EngineBase, MemoryEngine, Questions, Tables
+from ibmap.engines import Engine, MemoryEngine, Questions, Tables
 from ibmap.independence import Answers, BayesianTest, TableTest
 from ibmap.independence.bayesian import BoundBayesianTest
 from ibmap.learners import find_learner
@@ -16,7 +16,7 @@ from ibmap.learners import find_learner
 BAR = 10.0
 
 
-class HiddenEngine(EngineBase):
+class HiddenEngine(Engine):
     """The engine in memory, which keeps its bits to itself."""
 
     def __init__(self, data: Table) -> None:

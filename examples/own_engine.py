@@ -7,11 +7,11 @@ partitions of the rows are added with ``+``, so an engine only needs to know whe
 import numpy as np
 
 from ibmap import IBMAP, MemoryEngine, Schema, Table, load
-from ibmap.engines import EngineBase, Questions, Tables, add_tables
+from ibmap.engines import Engine, Questions, Tables, add_tables
 from ibmap.synthetic import simulate_random
 
 
-class Partitions(EngineBase):
+class Partitions(Engine):
     """A table in several parts; each could sit on another machine, and none is ever seen as a whole."""
 
     def __init__(self, schema: Schema, parts: list[Table]) -> None:

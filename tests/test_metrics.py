@@ -9,8 +9,7 @@ from ibmap import IBMAP, Bootstrap, Graph, OracleTest, accuracy, f_measure, hamm
 from ibmap.data import Table
 from ibmap.engines import MemoryEngine
 from ibmap.errors import IbmapError, RequestError
-from ibmap.independence import BayesianTest, ChiSquareTest, FunctionTest
-from ibmap.independence.batch import decide_each
+from ibmap.independence import BayesianTest, BoundTest, ChiSquareTest, FunctionTest
 from ibmap.metrics import _drawn_queries, compare_edges, log_score, separated_each
 from tests.chains import noisy_chain
 
@@ -81,13 +80,6 @@ def table(seed=0, rows=60, levels=(2, 3, 2, 4, 2, 3, 40), missing=False):
     return Table(codes, NAMES, [tuple(range(k)) for k in levels])
 
 
-class OneByOne:
-    """A bound test behind the plain protocol: it cannot take the compiled route."""
-
-    def __init__(self, bound):
-        self.fixed = bound.fixed
-
-
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize(
     "test",
@@ -104,8 +96,8 @@ def test_unrelated_questions_are_answered_as_one_by_one(test, missing):
     bound = test.bind(MemoryEngine(table(missing=missing)))
     order = np.random.default_rng(1).random((400, 7)).argsort(axis=1)
     arguments = (order[:, 0].copy(), order[:, 1].copy(), order[:, 2:], np.arange(400) % 6)
-    together = decide_each(bound, *arguments)
-    np.testing.assert_array_equal(together, decide_each(OneByOne(bound), *arguments))
+    together = bound.each(*arguments)
+    np.testing.assert_array_equal(together, BoundTest.each(bound, *arguments))
     assert len(set(together.tolist())) == 2
 
 

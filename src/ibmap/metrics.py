@@ -155,7 +155,7 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
     names = counting.schema.names
     graph = as_graph(graph)
     _check_same_variables(graph.names, names, "the graph", "the table")
-    if counting.schema.is_continuous and getattr(counting, "gaussian_moments", None) is None:
+    if counting.schema.is_continuous and counting.gaussian_moments is None:
         from ibmap.model.held_out import log_score_of_mixed
 
         return log_score_of_mixed(graph.permute(names), counting)
@@ -250,7 +250,6 @@ def accuracies(
     [1.0, 0.63]
     """
     from ibmap.independence import as_test
-    from ibmap.independence.batch import decide_each
     from ibmap.independence.mixed import MixedTest
 
     counting = _engine_of(data, engine)
@@ -266,7 +265,7 @@ def accuracies(
     matches, done = [0] * len(ordered), 0
     for order, sizes in _drawn_queries(len(names), queries, generator(random_state)):
         x, y, given = order[:, 0], order[:, 1], order[:, 2:]
-        by_data = decide_each(bound, x.copy(), y.copy(), given, sizes)
+        by_data = bound.each(x.copy(), y.copy(), given, sizes)
         for k, graph in enumerate(ordered):
             matches[k] += int((separated_each(graph, x, y, given, sizes) == by_data).sum())
         done += len(order)

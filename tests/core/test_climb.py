@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import _core
-from ibmap.criteria.local_score import credibility
-from ibmap.engines.rows import rows_of_matrix
+from ibmap.engines.rows import credibility, rows_of_matrix
 from tests.reference.search import least_credible_pair
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from ibmap import BayesianTest, Graph
 from ibmap.criteria.closure import markov_blanket_closure
-from ibmap.criteria.ib import ib_score
-from ibmap.criteria.local_score import credibility
+from ibmap.criteria.ib import BoundIBScore
 from ibmap.engines import MemoryEngine
+from ibmap.engines.rows import credibility
 from tests.engines.partitioned import HiddenEngine, PartitionedEngine, data_of
 from tests.reference import closure as twin
 from tests.reference.score import pair_scores
@@ -42,7 +42,7 @@ def test_rows_of_the_closure_agree_with_the_twin(table: Codes, seed: int) -> Non
     adjacency = random_graph(len(cards), seed)
     expected = pair_scores(codes, cards, adjacency)
     for engine in (MemoryEngine, HiddenEngine, PartitionedEngine):
-        score = ib_score(BayesianTest().bind(engine(data_of(codes, cards))), len(cards))
+        score = BoundIBScore(BayesianTest().bind(engine(data_of(codes, cards))), len(cards))
         blankets = [np.flatnonzero(row) for row in adjacency]
         rows = whole(score, range(len(cards)), blankets)
         for x, blanket in enumerate(blankets):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ibmap.data import Schema, Table
 from ibmap.engines import ENGINES as BY_NAME
-from ibmap.engines import Engine, EngineBase, MemoryEngine, Questions, Tables, add_tables, ask
+from ibmap.engines import Engine, MemoryEngine, Questions, Tables, add_tables, ask
 from ibmap.engines.gpu import GpuEngine
 from ibmap.engines.memory import drawn_rows
 from ibmap.errors import DataWarning
@@ -65,7 +65,7 @@ def margins(engine: Engine, x: int, members: ArrayLike) -> Tables:
     return ask(engine, Questions.fixed(x, (), members)).margins()
 
 
-class HiddenEngine(EngineBase):
+class HiddenEngine(Engine):
     """The engine in memory, which keeps its bits to itself."""
 
     def __init__(self, data: Table) -> None:
@@ -82,7 +82,7 @@ class HiddenEngine(EngineBase):
         return HiddenEngine(self._inner.resampled(rng, share).data)
 
 
-class PartitionedEngine(EngineBase):
+class PartitionedEngine(Engine):
     """Rows in several places, at random: each place counts its own, and the tables are added."""
 
     def __init__(self, data: Table, n_parts: int = 3, seed: int = 0) -> None:

@@ -22,7 +22,7 @@ from ibmap import (
 )
 from ibmap.criteria import SCORES
 from ibmap.engines import ENGINES as BY_NAME
-from ibmap.engines import Engine, EngineBase, Questions, Slices, Tables, add_tables, as_engine, ask
+from ibmap.engines import Engine, Questions, Slices, Tables, add_tables, as_engine, ask
 from ibmap.errors import EngineError, RequestError
 from ibmap.learners import dag_hc, evidence_map, gsmn, hhc_mn, ibmap_hc, mutual_information
 from ibmap.learners.bootstrap import bootstrap
@@ -186,7 +186,7 @@ class Forgetful(PartitionedEngine):
         return add_tables([part.tables(questions) for part in self._parts[1:]])
 
 
-class Confused(EngineBase):
+class Confused(Engine):
     """Answers for another table, or to other questions."""
 
     def __init__(self, data: Table, other: Table, shift: int = 0) -> None:

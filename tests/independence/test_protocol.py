@@ -12,7 +12,7 @@ from ibmap import BayesianTest, ChiSquareTest, FunctionTest, Graph, GSquareTest,
 from ibmap.engines import Engine, MemoryEngine, Tables
 from ibmap.errors import RequestError
 from ibmap.estimators import IBMAP
-from ibmap.independence import Answers, IndependenceTest, TableTest, as_test
+from ibmap.independence import Answers, BoundTest, IndependenceTest, TableTest, as_test
 from ibmap.learners import ibmap_hc
 from tests.engines.partitioned import data_of
 from tests.reference.bayesian import log_posterior
@@ -38,8 +38,8 @@ class TwiceTheRows(TableTest):
         return BayesianTest().bind(MemoryEngine(doubled)).evaluate(twice)
 
 
-class FromScratch:
-    """The two protocols and nothing of ours."""
+class FromScratch(BoundTest):
+    """A test that asks no engine, and is its own bound test."""
 
     name, has_posteriors = "from scratch", True
 

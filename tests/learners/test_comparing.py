@@ -8,7 +8,6 @@ import pytest
 from ibmap import IBMAP, Graph, compare
 from ibmap.data import Table, load
 from ibmap.engines import as_engine
-from ibmap.engines.mixed import in_rows
 from ibmap.errors import IbmapError
 from ibmap.learners import evidence_map
 from ibmap.learners.comparison import _judged, compare_groups, deviations, same_levels, split_by
@@ -211,7 +210,7 @@ def test_deviations_of_numbers_are_those_of_their_slopes():
     groups, _ = split_by(table, "site")
     graph = Graph(groups[0].names, [("dose", "pressure"), ("sex", "pressure"), ("dose", "mood")])
     assert deviations((groups[0], groups[0]), graph) == pytest.approx(np.zeros(3), abs=1e-6)
-    blocks = [blocks_of_edges(in_rows(as_engine(group)), graph) for group in groups]
+    blocks = [blocks_of_edges(as_engine(group).row_by_row, graph) for group in groups]
     i, j = graph.index("dose"), graph.index("pressure")
     ends = [
         abs(b.effect[0, 0] - a.effect[0, 0]) / np.sqrt(a.covariance[0, 0] + b.covariance[0, 0])

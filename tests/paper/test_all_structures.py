@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ibmap.criteria.ib import ib_score as local_score
+from ibmap.criteria.ib import BoundIBScore
 from ibmap.data import Table
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
@@ -39,7 +39,7 @@ def test_fast_scores_are_those_of_the_search():
     test = BayesianTest().bind(MemoryEngine(table))
     for bits in np.random.default_rng(1).choice(2**15, size=300, replace=False):
         edges = [pair for k, pair in enumerate(PAIRS) if bits >> k & 1]
-        assert Climb().begin(local_score(test, 6), edges).total == pytest.approx(scores[bits], rel=1e-9)
+        assert Climb().begin(BoundIBScore(test, 6), edges).total == pytest.approx(scores[bits], rel=1e-9)
 
 
 def test_three_levels_too():
@@ -50,7 +50,7 @@ def test_three_levels_too():
     pairs = [(x, y) for x in range(4) for y in range(x + 1, 4)]
     for bits in range(64):
         edges = [pair for k, pair in enumerate(pairs) if bits >> k & 1]
-        assert Climb().begin(local_score(test, 4), edges).total == pytest.approx(scores[bits], rel=1e-9)
+        assert Climb().begin(BoundIBScore(test, 4), edges).total == pytest.approx(scores[bits], rel=1e-9)
 
 
 def test_some_structures_of_twenty_variables():
@@ -66,7 +66,7 @@ def test_some_structures_of_twenty_variables():
     scores = all_structures.score_structures(table, adjacency[some])
     for score, matrix in zip(scores, adjacency[some], strict=True):
         edges = [tuple(pair) for pair in np.argwhere(np.triu(matrix)).tolist()]
-        assert Climb().begin(local_score(test, 20), edges).total == pytest.approx(score, rel=1e-9)
+        assert Climb().begin(BoundIBScore(test, 20), edges).total == pytest.approx(score, rel=1e-9)
     again, _ = all_structures.sample_structures(world.truth.adjacency, 1, 7)
     assert (adjacency == again).all()
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ibmap import BayesianTest, FunctionTest
-from ibmap.criteria.ib import ib_score
+from ibmap.criteria.ib import BoundIBScore
 from ibmap.engines import MemoryEngine
 from ibmap.errors import RequestError
+from ibmap.independence import BoundTest
 from ibmap.learners import ibmap_hc
 from ibmap.results.result_file import read_result, result_of_learned, result_text
 from ibmap.search import Climb, climb
@@ -44,7 +45,7 @@ def new(
     **options: Any,
 ) -> Climbing:
     test = BayesianTest(**options).bind(engine(data_of(*table)))
-    return Climb(patience).begin(ib_score(test, len(table[1]), n_jobs), edges, locked)
+    return Climb(patience).begin(BoundIBScore(test, len(table[1]), n_jobs), edges, locked)
 
 
 def adjacency_of(climb: Climbing) -> NDArray[np.bool_]:
@@ -218,7 +219,7 @@ def test_rounding_does_not_decide_which_pair_is_proposed(apart: float, first: tu
     def almost_tied(x: int, y: int, given: tuple[int, ...]) -> float:
         return -2.5 - below[min(x, y), max(x, y)] / 2
 
-    (step,) = Climb().begin(ib_score(FunctionTest(almost_tied).bind(None), 3)).advance(1)
+    (step,) = Climb().begin(BoundIBScore(FunctionTest(almost_tied).bind(None), 3)).advance(1)
     assert (step.x, step.y) == first  # ties, to nine digits, go to the smallest (i, j)
 
 
@@ -232,20 +233,14 @@ def test_everything_locked_leaves_nothing_to_propose() -> None:
 
 
 def test_scores_above_zero_are_refused() -> None:
-    class Liar:
+    class Liar(BoundTest):
         def fixed(self, x: int, ys: Any, given: Any) -> Any:
             answers = FunctionTest(lambda x, y, given: -1.0).bind(None).fixed(x, ys, given)
             answers.log_independent[:] = 0.5
             return answers
 
     with pytest.raises(RequestError, match="not the logarithm of a probability"):
-        Climb().begin(ib_score(Liar(), 3))
-
-
-def test_another_number_of_variables_than_the_test_knows_is_refused() -> None:
-    codes, cards = random_table(20, 3, 2, 0.0, 0)
-    with pytest.raises(RequestError, match="knows 3 variables, not 4"):
-        ib_score(BayesianTest().bind(MemoryEngine(data_of(codes, cards))), 4)
+        Climb().begin(BoundIBScore(Liar(), 3))
 
 
 # Very many variables: pairs above a floor in place of a matrix

@@ -69,7 +69,7 @@ def evaluate(
         from ibmap.independence.mixed import MixedTest
 
         unseen, _ = as_learned(table, graph, learned).suited_to(test.test).read(data)
-        is_mixed = unseen.schema.is_continuous and getattr(unseen, "gaussian_moments", None) is None
+        is_mixed = unseen.schema.is_continuous and unseen.gaussian_moments is None
         asked = MixedTest() if is_mixed and test.test is None else test.make(unseen.schema)
         found = on_unseen_rows(learned, unseen, asked, queries or (FEW if is_mixed else "formula"), seed)
         result |= {"data": str(data), **found}

@@ -124,7 +124,6 @@ def ask(engine: "Engine", test: "IndependenceTest", x: str, y: str, given: list[
     import numpy as np
 
     from ibmap.engines import Questions
-    from ibmap.engines.mixed import in_rows
     from ibmap.independence.gaussian import partial_correlation
     from ibmap.independence.mixed import MixedTest
 
@@ -132,7 +131,7 @@ def ask(engine: "Engine", test: "IndependenceTest", x: str, y: str, given: list[
     question = (schema.index(x), [schema.index(y)], list(schema.indices(given)))
     answers = test.bind(engine).fixed(*question)  # type: ignore[arg-type]
     if test.name == MixedTest.name:
-        n_rows = in_rows(engine).n_complete([question[0], *question[1], *question[2]])
+        n_rows = engine.row_by_row.n_complete([question[0], *question[1], *question[2]])
         return Outcome(x, y, given, test.name, answers, n_rows, None)
     if schema.is_continuous:
         r = partial_correlation(engine, question[0], question[1][0], np.array(question[2]))

@@ -5,7 +5,7 @@ from ibmap.criteria.bjp import BJPScore
 from ibmap.criteria.closure import Assertion, markov_blanket_closure
 from ibmap.criteria.gaussian import GaussianScore
 from ibmap.criteria.ib import IBScore
-from ibmap.criteria.local_score import LocalScore, LocalScoreBase, Score, TableScore
+from ibmap.criteria.local_score import LocalScore, Score, TableScore
 from ibmap.criteria.mixed import MixedScore
 from ibmap.criteria.pairwise import PairwiseScore
 from ibmap.criteria.registry import SCORES, as_score
@@ -19,7 +19,6 @@ __all__ = [
     "GaussianScore",
     "IBScore",
     "LocalScore",
-    "LocalScoreBase",
     "MixedScore",
     "PairwiseScore",
     "SaturatedScore",

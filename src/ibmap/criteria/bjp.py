@@ -12,9 +12,9 @@ import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
 from ibmap.criteria.ib import BoundIBScore, IBScore
-from ibmap.criteria.local_score import LocalScoreBase, credibility
+from ibmap.criteria.local_score import LocalScore
 from ibmap.engines import Engine
-from ibmap.engines.rows import ManyVariables, Rows
+from ibmap.engines.rows import ManyVariables, Rows, credibility
 from ibmap.independence import IndependenceTest
 
 
@@ -38,7 +38,7 @@ class BJPScore:
         return BoundBJPScore(IBScore().bind(engine, test, n_threads))
 
 
-class BoundBJPScore(LocalScoreBase):
+class BoundBJPScore(LocalScore):
     """The BJP score, whose rows are those of the IB-score; which of them count depends on all blankets."""
 
     additive, counts_pairs_once = False, True

@@ -2,11 +2,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
-from ibmap._types import Ints
 from ibmap.graph import Graph
-from ibmap.independence import Answers, BoundTest
 
 
 class Assertion(NamedTuple):
@@ -38,18 +34,3 @@ def markov_blanket_closure(graph: Graph) -> list[Assertion]:
             elif y != x:
                 assertions.append(Assertion(x, y, blanket, False))
     return assertions
-
-
-def closure_answers(test: BoundTest, x: int, blanket: Ints, n: int) -> list[tuple[Ints, Answers]]:
-    """Ask a test about x and all other variables, as the closure does: in two questions at most.
-
-    Returns the variables outside the blanket with their answers given it, and the members with theirs, each
-    given the others.
-    """
-    asked: list[tuple[Ints, Answers]] = []
-    outside = np.setdiff1d(np.arange(n), np.append(blanket, x))
-    if len(outside):
-        asked.append((outside, test.fixed(x, outside, blanket)))
-    if len(blanket):
-        asked.append((blanket, test.round_robin(x, blanket)))
-    return asked

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ibmap import _checks
 from ibmap._types import Bools, Floats, Ints
-from ibmap.criteria.local_score import LocalScore, LocalScoreBase
+from ibmap.criteria.local_score import LocalScore
 from ibmap.data.schema import Schema
 from ibmap.engines import Engine
 from ibmap.engines.model import MOST_LEVELS, Model
@@ -68,7 +68,7 @@ class FamilyScore(PriorOptions):
         return EvidenceScore(engine, replace(self.model(), n_threads=n_threads), neighbours, prior)
 
 
-class PriorScore(LocalScoreBase):
+class PriorScore(LocalScore):
     """Evidence and prior odds of edges, which may be learned: subclass it, and write ``rows``.
 
     Two conditionals of a pair say nearly the same, so each end counts with weight one half: the sum over x

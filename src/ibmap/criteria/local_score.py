@@ -11,7 +11,15 @@ import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.engines import Engine, Questions, Tables, ask
-from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists, rows_of_matrix
+from ibmap.engines.rows import (
+    ManyVariables,
+    Rows,
+    as_lists,
+    credibility,
+    joined_rows,
+    no_lists,
+    rows_of_matrix,
+)
 from ibmap.independence import IndependenceTest
 
 NONE = np.empty(0, np.int64)
@@ -20,8 +28,8 @@ TABLES_AT_ONCE = 1 << 14  #: and so many tables: with few variables all rows are
 CELLS_AT_ONCE = 1 << 22  #: of σ that are filled in at once
 
 
-class LocalScore(Protocol):
-    """A score bound to an engine.
+class LocalScore:
+    """A score bound to an engine: subclass it, and write ``rows``; the rest follows.
 
     Attributes
     ----------
@@ -37,9 +45,9 @@ class LocalScore(Protocol):
     """
 
     n: int
-    additive: bool
-    counts_pairs_once: bool
-    prior: Sequence[float]
+    additive: bool = True
+    counts_pairs_once: bool = False
+    prior: Sequence[float] = ()
 
     def rows(
         self,
@@ -51,7 +59,7 @@ class LocalScore(Protocol):
         exact: bool = False,
     ) -> Rows:
         """Return the rows of some x, each given its blanket; see :meth:`ibmap.engines.Engine.rows`."""
-        ...
+        raise TypeError(f"{type(self).__name__} must define rows(xs, blankets, *, floor, also, exact)")
 
     def rows_outside(
         self,
@@ -62,29 +70,35 @@ class LocalScore(Protocol):
         also: ManyVariables | None = None,
     ) -> Rows:
         """Return rows of which nobody looks at t of the members of blankets: these may be rough."""
-        ...
+        return self.rows(xs, blankets, floor=floor, also=also)
 
     def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
         """Learn the prior of edges from the posterior number of neighbours; return by how much t_xy changes.
 
         None if it hardly does, or if the score has nothing to learn.
         """
-        ...
+        return None
 
     def triples(self, most: int, seconds: float) -> Ints:
         """Return triples that may say something only together, (triples, 3), the most evident first.
 
         None if the score sees no interactions, or if finding them takes longer than some seconds.
         """
-        ...
+        return np.empty((0, 3), np.int64)
 
     def value(self, x: int, blanket: Ints) -> float:
         """Return s_x(B)."""
-        ...
+        return float(self.rows([x], [np.asarray(blanket, np.int64)], floor=np.inf).value[0])
 
     def fill_empty(self, sigma: Floats) -> Floats:
         """Fill in σ_xy of all pairs in the graph without edges, and return s_x of every x."""
-        ...
+        values, at_once = np.empty(self.n), max(ROWS_AT_ONCE, CELLS_AT_ONCE // max(self.n, 1))
+        for first in range(0, self.n, at_once):
+            some = np.arange(first, min(first + at_once, self.n))
+            rows = self.rows(some, no_lists(len(some)))
+            sigma[some] = credibility(rows.matrix(self.n), some, [NONE] * len(some))
+            values[some] = rows.value
+        return values
 
 
 class Score(Protocol):
@@ -109,61 +123,7 @@ class Score(Protocol):
         ...
 
 
-class LocalScoreBase:
-    """What follows from rows: subclass it, and write ``rows``."""
-
-    n: int
-    additive: bool = True
-    counts_pairs_once: bool = False
-    prior: Sequence[float] = ()
-
-    def rows(
-        self,
-        xs: Sequence[int] | Ints,
-        blankets: ManyVariables,
-        *,
-        floor: float = -np.inf,
-        also: ManyVariables | None = None,
-        exact: bool = False,
-    ) -> Rows:
-        """Return the rows of some x, each given its blanket."""
-        raise TypeError(f"{type(self).__name__} must define rows(xs, blankets, *, floor, also, exact)")
-
-    def rows_outside(
-        self,
-        xs: Sequence[int] | Ints,
-        blankets: ManyVariables,
-        *,
-        floor: float = -np.inf,
-        also: ManyVariables | None = None,
-    ) -> Rows:
-        """Return rows of which nobody looks at t of the members of blankets."""
-        return self.rows(xs, blankets, floor=floor, also=also)
-
-    def triples(self, most: int, seconds: float) -> Ints:
-        """Return triples that may say something only together: none."""
-        return np.empty((0, 3), np.int64)
-
-    def fill_empty(self, sigma: Floats) -> Floats:
-        """Fill in σ_xy of all pairs in the graph without edges, and return s_x of every x."""
-        values, at_once = np.empty(self.n), max(ROWS_AT_ONCE, CELLS_AT_ONCE // max(self.n, 1))
-        for first in range(0, self.n, at_once):
-            some = np.arange(first, min(first + at_once, self.n))
-            rows = self.rows(some, no_lists(len(some)))
-            sigma[some] = credibility(rows.matrix(self.n), some, [NONE] * len(some))
-            values[some] = rows.value
-        return values
-
-    def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
-        """Learn nothing."""
-        return None
-
-    def value(self, x: int, blanket: Ints) -> float:
-        """Return s_x(B)."""
-        return float(self.rows([x], [np.asarray(blanket, np.int64)], floor=np.inf).value[0])
-
-
-class TableScore(LocalScoreBase):
+class TableScore(LocalScore):
     """A score whose evidence is a function of the table of x and y in the slices of the rest of the blanket.
 
     Subclass it, and write ``evidence`` (t_xy of every table) and ``values`` (s_x(B) of every question, from
@@ -194,7 +154,7 @@ class TableScore(LocalScoreBase):
 
         def made(some: Ints, given: list[Ints]) -> tuple[Floats, Floats]:
             tables = ask(self.engine, Questions.rows(some.tolist(), given, self.n))
-            return spread_rows(tables, self.n, self.evidence), self.values(tables)
+            return tables.spread(self.n, self.evidence), self.values(tables)
 
         return rows_by_trips(self.n, made, xs, blankets, floor, also)
 
@@ -218,32 +178,3 @@ def rows_by_trips(
         evidence, values = made(which[some], mine.one_by_one())
         parts.append(rows_of_matrix(evidence, values, which[some], mine, floor=floor, also=others.some(some)))
     return joined_rows(parts)
-
-
-def spread_rows(tables: Tables, n: int, evidence: Any) -> Floats:
-    """Return evidence as rows: that of the tables, and that of the members of each blanket."""
-    asked = tables.answered()[0]
-    out = np.zeros((len(asked), n))
-    out[asked.of_table, asked.y] = evidence(tables)
-    if len(asked.given):
-        owner = np.repeat(np.arange(len(asked)), np.diff(asked.given_start))
-        out[owner, asked.given] = evidence(tables.margins())
-    return out
-
-
-def credibility(evidence: Floats, xs: Sequence[int] | Ints, blankets: Sequence[Ints]) -> Floats:
-    """Return σ_xy = -softplus(∓t_xy): the log posterior of what a graph asserts, seen from each of some x.
-
-    It asserts dependence from the members of the blanket, and independence from all others.
-
-    Examples
-    --------
-    >>> credibility(np.array([[0.0, 2.0, -2.0]]), [0], [np.array([1])]).round(4)
-    array([[ 0.    , -0.1269, -0.1269]])
-    """
-    signed = evidence.copy()
-    for row, blanket in zip(signed, blankets, strict=True):
-        row[blanket] *= -1.0
-    sigma = -np.logaddexp(0.0, signed)
-    sigma[np.arange(len(sigma)), xs] = 0.0
-    return sigma

@@ -14,15 +14,15 @@ import numpy as np
 from ibmap._types import Floats, Ints
 from ibmap.criteria.families import FIRST_GUESS, log_prior_odds
 from ibmap.data import Table
-from ibmap.engines import as_engine
-from ibmap.engines.mixed import MixedEngine, in_rows
+from ibmap.engines import Engine, as_engine
+from ibmap.engines.mixed import MixedEngine
 from ibmap.engines.model import Model
 
 MEMBERS = 3  #: neighbours that explain a column, at most
 REVISIONS = 20  #: of the share of amounts, at most
 
 
-def probability_of_amounts(engine: object, undecided: Sequence[str], n_threads: int = 1) -> dict[str, float]:
+def probability_of_amounts(engine: Engine, undecided: Sequence[str], n_threads: int = 1) -> dict[str, float]:
     """Return how probable it is, for each of some columns, that its levels are amounts and not codes.
 
     Above one half a column is better taken as ordinal, otherwise as nominal. A column of two levels or fewer
@@ -51,7 +51,7 @@ def probability_of_amounts(engine: object, undecided: Sequence[str], n_threads: 
     >>> [name for name, share in found.items() if share > 0.5]
     ['age', 'mood']
     """
-    mixed = in_rows(engine)
+    mixed = engine.row_by_row
     names = [name for name in undecided if len(mixed.schema.levels[mixed.schema.index(name)]) > 2]
     if not names:
         return {}

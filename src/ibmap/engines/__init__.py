@@ -1,6 +1,6 @@
 """Rows → tables of counts: the only package that sees rows."""
 
-from ibmap.engines.engine import Engine, EngineBase, Source, as_engine, ask
+from ibmap.engines.engine import Engine, Source, as_engine, ask
 from ibmap.engines.memory import MemoryEngine
 from ibmap.engines.merge import add_tables
 from ibmap.engines.model import Model
@@ -14,7 +14,6 @@ from ibmap.engines.triples import Triples
 __all__ = [
     "ENGINES",
     "Engine",
-    "EngineBase",
     "Lists",
     "MemoryEngine",
     "Model",

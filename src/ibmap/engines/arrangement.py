@@ -21,7 +21,7 @@ from ibmap.data import Table
 from ibmap.data.schema import Schema
 from ibmap.data.table import LevelBits, PackedData
 from ibmap.engines.bits import packed_data
-from ibmap.engines.engine import TABLES_AT_ONCE, Colours, Engine, EngineBase, ask
+from ibmap.engines.engine import TABLES_AT_ONCE, Colours, Engine, ask
 from ibmap.engines.questions import Questions
 from ibmap.engines.tables import Tables
 
@@ -67,7 +67,7 @@ def mixed(z: Colours) -> Colours:
     return np.asarray(z ^ (z >> np.uint64(31)))
 
 
-def arrangement_of(engine: EngineBase, first: Sequence[int] = ()) -> Arrangement:
+def arrangement_of(engine: Engine, first: Sequence[int] = ()) -> Arrangement:
     """Return the order of columns and levels of a table, copies merged.
 
     A group of copies is represented by its first column, or by the one that is among ``first``.
@@ -83,7 +83,7 @@ def arrangement_of(engine: EngineBase, first: Sequence[int] = ()) -> Arrangement
 class Refinement:
     """The colours of all cells; the last cell of a column is for its missing values."""
 
-    def __init__(self, engine: EngineBase) -> None:
+    def __init__(self, engine: Engine) -> None:
         schema = engine.schema
         self.engine, self.n = engine, schema.n_variables
         self.levels = np.asarray(schema.cardinalities, np.int64)
@@ -242,7 +242,7 @@ def arranged_schema(schema: Schema, arrangement: Arrangement) -> Schema:
     )
 
 
-class ArrangedEngine(EngineBase):
+class ArrangedEngine(Engine):
     """An engine with its columns in another order; levels keep theirs, as who counts knows them by it.
 
     Parameters

@@ -7,7 +7,7 @@ or a GPU; nothing above this package knows which one it has, or sees a row.
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from math import comb
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ibmap._text import in_short
 from ibmap._types import Ints
 from ibmap.data import Schema, Table
 from ibmap.engines.model import DIRECTED, VAGUE, Model
+from ibmap.engines.moments import Moments
 from ibmap.engines.questions import NONE, Questions
 from ibmap.engines.rows import ManyVariables, Rows, as_lists, joined_rows, no_lists
 from ibmap.engines.tables import Tables
@@ -26,6 +27,7 @@ from ibmap.errors import EngineError, RequestError
 
 if TYPE_CHECKING:
     from ibmap.engines.arrangement import Arrangement
+    from ibmap.engines.mixed import MixedEngine
 
 Colours = NDArray[np.uint64]
 
@@ -34,22 +36,54 @@ TABLES_AT_ONCE = 1 << 14  #: and so many tables: with few variables all rows are
 PAIRS_AT_ONCE = 1 << 12  #: tables of pairs that are answered together: their cells stay in the cache
 
 
-@runtime_checkable
-class Engine(Protocol):
-    """Where the rows are: a schema, and four questions. :class:`EngineBase` answers three of them itself."""
+class Pair(NamedTuple):
+    """Two variables side by side."""
 
-    @property
-    def schema(self) -> Schema:
-        """The table without its rows."""
-        ...
+    counts: tuple[tuple[int, ...], ...] = ()  #: of the levels of both
+    correlation: float | None = None  #: of two numbers, by ranks or values as the table has them
+    means: tuple[
+        tuple[int, float, float], ...
+    ] = ()  #: of a number, by level of the other: rows, mean, deviation
+
+
+class Engine:
+    """Where the rows are: subclass it, and write ``schema``, ``tables`` and ``resampled``; the rest follows.
+
+    An engine overrides what it can answer faster than by tables.
+    """
+
+    schema: Schema  #: the table without its rows
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.schema.n_variables} variables, {self.schema.n_rows} rows)"
 
     def tables(self, questions: Questions) -> Tables:
         """Count: one table for every y of every question."""
-        ...
+        raise TypeError(f"{type(self).__name__} must define tables(questions)")
+
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> "Engine":
+        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        raise RequestError(f"{type(self).__name__} cannot resample its rows: it has no bootstrap")
+
+    @property
+    def table(self) -> _core.Table | None:
+        """The rows as bits, if they are in the memory of this process."""
+        return None
+
+    @property
+    def row_by_row(self) -> "MixedEngine":
+        """The same table for models of single rows, with numbers or missing values."""
+        raise RequestError(f"{type(self).__name__} does not look at single rows: read the table into memory")
+
+    @property
+    def gaussian_moments(self) -> Moments | None:
+        """Number of rows, means and sums of products, if all variables are numbers and none is missing."""
+        return None
 
     def pairs(self) -> Iterator[Tables]:
         """Count every pair of variables once, x < y, without conditioning; in batches."""
-        ...
+        for questions in pair_questions(self.schema.n_variables):
+            yield self.tables(questions)
 
     def rows(
         self,
@@ -67,54 +101,6 @@ class Engine(Protocol):
         members alone are, and where their effects are strong t comes from a fit without them; if ``also``
         lists some, those of other members need not.
         """
-        ...
-
-    def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
-        """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
-        ...
-
-    @property
-    def seconds_for_triples(self) -> float:
-        """About how long one core takes for that."""
-        ...
-
-    def resampled(self, rng: np.random.Generator, share: float | None = None) -> "Engine":
-        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
-        ...
-
-
-class EngineBase:
-    """What follows from tables: subclass it, and write ``schema``, ``tables`` and ``resampled``."""
-
-    schema: Schema
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.schema.n_variables} variables, {self.schema.n_rows} rows)"
-
-    def tables(self, questions: Questions) -> Tables:
-        """Count: one table for every y of every question."""
-        raise TypeError(f"{type(self).__name__} must define tables(questions)")
-
-    def resampled(self, rng: np.random.Generator, share: float | None = None) -> Engine:
-        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
-        raise RequestError(f"{type(self).__name__} cannot resample its rows: it has no bootstrap")
-
-    def pairs(self) -> Iterator[Tables]:
-        """Count every pair of variables once, x < y, without conditioning; in batches."""
-        for questions in pair_questions(self.schema.n_variables):
-            yield self.tables(questions)
-
-    def rows(
-        self,
-        model: Model,
-        xs: Sequence[int] | Ints,
-        blankets: ManyVariables,
-        *,
-        floor: float = -np.inf,
-        also: ManyVariables | None = None,
-        exact: bool = False,
-    ) -> Rows:
-        """Return the rows of some x, each given its blanket, from tables; see :class:`Engine`."""
         if model.family == "mixed":
             raise RequestError(
                 "evidence of incomplete rows needs them in one memory: use the engine 'memory' or missing="
@@ -143,6 +129,10 @@ class EngineBase:
             )
             parts.append(Rows(*found))
         return joined_rows(parts)
+
+    def pair(self, x: int, y: int) -> Pair:
+        """Return two variables side by side, whatever else there is."""
+        return Pair(ask(self, Questions.fixed(x, [y], ())).contingency(0))
 
     def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
         """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
@@ -194,7 +184,7 @@ class EngineBase:
 
         return arrangement_of(self, first)
 
-    def arranged(self, arrangement: "Arrangement") -> Engine:
+    def arranged(self, arrangement: "Arrangement") -> "Engine":
         """Return the table with its columns in another order; levels, too, where rows are at hand."""
         from ibmap.engines.arrangement import ArrangedEngine
 
@@ -276,10 +266,8 @@ def checked(tables: Tables, schema: Schema, questions: Questions | None = None) 
 
 
 def is_engine(thing: object) -> bool:
-    """Whether something is an engine; faster than to look for every method of the protocol."""
-    return isinstance(thing, EngineBase) or (
-        not isinstance(thing, type) and hasattr(thing, "schema") and hasattr(thing, "tables")
-    )
+    """Whether something is an engine."""
+    return isinstance(thing, Engine)
 
 
 Source = Table | Engine

@@ -11,7 +11,7 @@ from ibmap._types import Ints
 from ibmap.data import Table
 from ibmap.engines.arrangement import Arrangement, arranged_data, colour_sums_of_data
 from ibmap.engines.bits import packed_data
-from ibmap.engines.engine import Colours, EngineBase
+from ibmap.engines.engine import Colours, Engine
 from ibmap.engines.model import Model
 from ibmap.engines.moments import COUNTS_NOTHING
 from ibmap.engines.questions import NONE, Questions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ibmap.engines.mixed import MixedEngine
 
 
-class MemoryEngine(EngineBase):
+class MemoryEngine(Engine):
     """Count in memory: columns as bit masks, rows split by the variables of the conditioning set.
 
     Parameters
@@ -123,7 +123,7 @@ class MemoryEngine(EngineBase):
         return np.concatenate([NONE, *sizes]).astype(np.int64)
 
     def colour_sums(self, colours: Colours) -> Colours:
-        """Return, of every cell, the sum of the scrambled colours of its rows; see :class:`EngineBase`."""
+        """Return, of every cell, the sum of the scrambled colours of its rows; see :class:`Engine`."""
         return colour_sums_of_data(self.data, colours)
 
     def arranged(self, arrangement: Arrangement) -> "MemoryEngine":

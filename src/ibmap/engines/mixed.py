@@ -17,7 +17,7 @@ from ibmap.data.schema import CONTINUOUS, ORDINAL
 from ibmap.data.weights import repeated
 from ibmap.engines.arrangement import Arrangement
 from ibmap.engines.arrangement import mixed as scrambled
-from ibmap.engines.engine import EngineBase
+from ibmap.engines.engine import Engine, Pair
 from ibmap.engines.memory import MemoryEngine, drawn_rows
 from ibmap.engines.model import DIRECTED, Model
 from ibmap.engines.moments import COUNTS_NOTHING, Moments, gaussian_moments, moments_of
@@ -44,17 +44,7 @@ class Filled(NamedTuple):
         return Filled(self.codes[:, coded][:, :, rows], self.numbers[:, numbers][:, :, rows])
 
 
-class Pair(NamedTuple):
-    """Two variables side by side."""
-
-    counts: tuple[tuple[int, ...], ...] = ()  #: of the levels of both
-    correlation: float | None = None  #: of two numbers, by ranks or values as the table has them
-    means: tuple[
-        tuple[int, float, float], ...
-    ] = ()  #: of a number, by level of the other: rows, mean, deviation
-
-
-class MixedEngine(EngineBase):
+class MixedEngine(Engine):
     """A table of categories and numbers, in memory.
 
     Parameters
@@ -77,6 +67,11 @@ class MixedEngine(EngineBase):
         """Return the engine of another table, whose rows are made by whoever makes those of this one."""
         return MixedEngine(data, filled, self.n_threads)
 
+    @property
+    def row_by_row(self) -> "MixedEngine":
+        """Itself."""
+        return self
+
     @cached_property
     def columns(self) -> Any:
         """Two standardised columns of every number: (2, numbers, rows)."""
@@ -89,7 +84,7 @@ class MixedEngine(EngineBase):
         return np.array(kinds, np.uint8)
 
     @cached_property
-    def table(self) -> _core.MixedTable:
+    def mixed_table(self) -> _core.MixedTable:
         """The rows, for the core."""
         sizes = np.array([len(labels) for labels in self.schema.levels], np.int64)
         rows = self._row_order
@@ -140,7 +135,7 @@ class MixedEngine(EngineBase):
             )
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
         threads = max(model.n_threads, self.n_threads)
-        found = self.table.rows(
+        found = self.mixed_table.rows(
             np.asarray(xs, np.int64), *given, model.log_odds, floor, *others, exact, threads, model.rough
         )
         return Rows(*found)
@@ -398,12 +393,3 @@ def correlation(one: Floats, other: Floats) -> float:
     one, other = one - one.mean(), other - other.mean()
     scale = np.sqrt((one @ one) * (other @ other))
     return float(one @ other / scale) if scale > 0 else 0.0
-
-
-def in_rows(engine: object) -> MixedEngine:
-    """Return the engine of a table in memory that makes rows of evidence from rows."""
-    if isinstance(engine, MixedEngine):
-        return engine
-    if isinstance(engine, MemoryEngine):
-        return engine.row_by_row
-    raise RequestError(f"{type(engine).__name__} does not look at single rows: read the table into memory")

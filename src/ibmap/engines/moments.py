@@ -63,8 +63,8 @@ def moments_of(rows: Floats) -> Moments:
 
 def gaussian_moments(engine: Any) -> Moments:
     """Return the moments behind an engine, if its variables are continuous."""
-    found = getattr(engine, "gaussian_moments", None)
-    if not isinstance(found, Moments):
+    found: Moments | None = engine.gaussian_moments
+    if found is None:
         raise RequestError(
             "Gaussian tests and scores need numbers in all rows of all columns: load the table with "
             "continuous='all', or use another test or score"

@@ -23,7 +23,7 @@ from ibmap.data.schema import PARTS
 from ibmap.data.table import LevelBits, PackedData
 from ibmap.engines.arrangement import Arrangement, arranged_data
 from ibmap.engines.bits import packed_data
-from ibmap.engines.engine import Colours, Engine, EngineBase, pair_questions
+from ibmap.engines.engine import Colours, Engine, pair_questions
 from ibmap.engines.memory import MemoryEngine, drawn_rows
 from ibmap.engines.merge import add_tables
 from ibmap.engines.model import Model
@@ -101,7 +101,7 @@ class ThreadPlaces:
         return [call(self._places[0]), *map(result_of, waiting)]
 
 
-class PartitionedEngine(EngineBase):
+class PartitionedEngine(Engine):
     """Rows in several places: subclass it, and write ``ask``.
 
     Parameters
@@ -122,7 +122,7 @@ class PartitionedEngine(EngineBase):
         return add_tables(self.ask("tables", questions.check(self.schema.n_variables)))
 
     def colour_sums(self, colours: Colours) -> Colours:
-        """Return, of every cell, the sum of the scrambled colours of its rows; see :class:`EngineBase`."""
+        """Return, of every cell, the sum of the scrambled colours of its rows; see :class:`Engine`."""
         return np.asarray(np.sum(self.ask("colour_sums", colours), axis=0, dtype=np.uint64))
 
     def pairs(self) -> Iterator[Tables]:
@@ -197,10 +197,10 @@ class ThreadEngine(PartitionedEngine):
         whole = isinstance(self._given, Table)
         return seconds_in_memory(self.schema) if whole else super().seconds_for_triples
 
-    def resampled(self, rng: np.random.Generator, share: float | None = None) -> EngineBase:
+    def resampled(self, rng: np.random.Generator, share: float | None = None) -> Engine:
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
         if not isinstance(self._given, Table):
-            return super().resampled(rng, share)  # type: ignore[return-value]
+            return super().resampled(rng, share)
         rows = drawn_rows(rng, self.schema.n_rows, share, self._given.clusters)
         return ThreadEngine(self._given.rows(rows), self._jobs)
 

@@ -127,3 +127,21 @@ def rows_of_matrix(
     where, ys = np.nonzero(listed)
     start = np.searchsorted(where, np.arange(len(xs) + 1))
     return Rows(start, ys.astype(np.int32), evidence[where, ys], rest, np.asarray(value, float))
+
+
+def credibility(evidence: Floats, xs: Sequence[int] | Ints, blankets: Sequence[Ints]) -> Floats:
+    """Return σ_xy = -softplus(∓t_xy): the log posterior of what a graph asserts, seen from each of some x.
+
+    It asserts dependence from the members of the blanket, and independence from all others.
+
+    Examples
+    --------
+    >>> credibility(np.array([[0.0, 2.0, -2.0]]), [0], [np.array([1])]).round(4)
+    array([[ 0.    , -0.1269, -0.1269]])
+    """
+    signed = evidence.copy()
+    for row, blanket in zip(signed, blankets, strict=True):
+        row[blanket] *= -1.0
+    sigma = -np.logaddexp(0.0, signed)
+    sigma[np.arange(len(sigma)), xs] = 0.0
+    return sigma

@@ -179,3 +179,20 @@ class Tables:
         if self.questions is None or self.slices is None:
             raise EngineError("these tables are margins of others: ask the engine for tables with slices")
         return self.questions, self.slices
+
+    def contingency(self, t: int) -> tuple[tuple[int, ...], ...]:
+        """Return table ``t``, its slices added up, as rows of counts."""
+        _, a, b, n = self.cells[:, self.start[t] : self.start[t + 1]]
+        found = np.zeros((self.levels[self.x[t]], self.levels[self.y[t]]), np.int64)
+        np.add.at(found, (a, b), n)
+        return tuple(map(tuple, found.tolist()))
+
+    def spread(self, n: int, evidence: "Callable[[Tables], Floats]") -> Floats:
+        """Return what is known of every table as rows: of the ys, and of the members of each blanket."""
+        asked = self.answered()[0]
+        out = np.zeros((len(asked), n))
+        out[asked.of_table, asked.y] = evidence(self)
+        if len(asked.given):
+            owner = np.repeat(np.arange(len(asked)), np.diff(asked.given_start))
+            out[owner, asked.given] = evidence(self.margins())
+        return out

@@ -2,7 +2,7 @@
 
 A test is a small object with options. ``bind`` ties it to an engine once; what comes back answers the three
 shapes of question that learners ask. To bring a test of your own, pass a function to :class:`FunctionTest`,
-subclass :class:`TableTest`, or write the two protocols from scratch.
+subclass :class:`TableTest`, or :class:`BoundTest` for what is no function of counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 
 from ibmap import _checks
 from ibmap._text import in_short
-from ibmap._types import Floats, Ints
+from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, Tables, ask
+from ibmap.engines.engine import checked
 from ibmap.engines.moments import COUNTS_NOTHING
 from ibmap.engines.questions import subset_batches
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, credibility, rows_of_matrix
 from ibmap.errors import RequestError
+
+FIRST_BATCH = 8  #: variables that are asked about before all others
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,20 +51,97 @@ class Answers:
     p_value: Floats | None = None
 
 
-class BoundTest(Protocol):
-    """A test tied to an engine: the three shapes of question, in terms of column indices."""
+class BoundTest:
+    """A test bound to an engine: subclass it, and answer three shapes of question about column indices.
+
+    What learners ask beside these follows from them; a test that knows a faster way overrides it.
+    """
+
+    takes_threads = False  #: whether several threads may ask at once
 
     def fixed(self, x: int, ys: Ints, given: Ints) -> Answers:
         """Test x against each of many ys, one conditioning set."""
-        ...
+        raise TypeError(f"{type(self).__name__} must define fixed(x, ys, given)")
 
     def round_robin(self, x: int, members: Ints) -> Answers:
         """Test x against each member, given the other members."""
-        ...
+        raise TypeError(f"{type(self).__name__} must define round_robin(x, members)")
 
     def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
         """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
-        ...
+        raise TypeError(f"{type(self).__name__} must define all_subsets(x, y, pool, max_size)")
+
+    def each(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Bools:
+        """Decide for every i whether x_i and y_i are independent given the first sizes_i of given_i."""
+        questions = zip(xs.tolist(), ys, given, sizes.tolist(), strict=True)
+        return np.array([self.fixed(x, y[None], z[:k]).independent[0] for x, y, z, k in questions], np.bool_)
+
+    def first_dependent(self, x: int, ys: Ints, given: Ints) -> int | None:
+        """Return the position of the first y that is dependent on x; None if there is none.
+
+        In growing batches: where the strongest come first, it is mostly among the first eight.
+        """
+        first, size = 0, FIRST_BATCH
+        while first < len(ys):
+            dependent = ~self.fixed(x, ys[first : first + size], given).independent
+            if dependent.any():
+                return first + int(np.argmax(dependent))
+            first, size = first + size, 4 * size
+        return None
+
+    def first_independent(self, x: int, members: Ints) -> int | None:
+        """Return the position of the first member that is independent given the others; None if none is."""
+        independent = self.round_robin(x, members).independent
+        return int(np.argmax(independent)) if independent.any() else None
+
+    def rows(
+        self,
+        n: int,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+        n_threads: int = 1,
+    ) -> Rows:
+        """Return the log odds of dependence of some x and the other of n variables, each given its blanket.
+
+        Those of a member are given the other members: what the closure of a graph asserts (paper, 4.1).
+        """
+        which, given = np.asarray(xs, np.int64), as_lists(blankets)
+        each = given.one_by_one()
+        odds = self.log_odds(n, which, each)
+        values = credibility(odds, which, each).sum(axis=1)
+        return rows_of_matrix(odds, values, which, given, floor=floor, also=also)
+
+    def log_odds(self, n: int, xs: Ints, blankets: Sequence[Ints]) -> Floats:
+        """Return t_xy of some x and all y, 0 for x itself: in two questions for each x at most."""
+        out = np.zeros((len(xs), n))
+        for row, x, blanket in zip(out, xs.tolist(), blankets, strict=True):
+            outside = np.setdiff1d(np.arange(n), np.append(blanket, x))
+            if len(outside):
+                row[outside] = log_odds(self.fixed(x, outside, blanket))
+            if len(blanket):
+                row[blanket] = log_odds(self.round_robin(x, blanket))
+        return out
+
+    def pairs(self, sigma: Floats, n_threads: int = 1) -> bool:
+        """Fill in σ_xy of all pairs, nothing given, if there is a way that is shorter than rows."""
+        return False
+
+
+def log_odds(answers: Answers) -> Floats:
+    """Return t = log Pr(dependent) - log Pr(independent), if the answers hold posteriors that are finite."""
+    yes, no = answers.log_independent, answers.log_dependent
+    if yes is None or no is None:
+        raise RequestError("the test has no posteriors; the IB-score needs log_independent and log_dependent")
+    if not ((yes <= 0) & (no <= 0) & (yes > -np.inf) & (no > -np.inf)).all():
+        raise RequestError(
+            "the test returned something that is not the logarithm of a probability above 0; "
+            "a test that is certain needs a grain of doubt, or all graphs score minus infinity"
+        )
+    return no - yes
 
 
 @runtime_checkable
@@ -140,7 +221,7 @@ def require_levels(engine: Engine) -> None:
         raise RequestError(COUNTS_NOTHING)
 
 
-class BoundTableTest:
+class BoundTableTest(BoundTest):
     """A test of tables, bound to an engine: it answers any batch of questions."""
 
     def __init__(self, test: TableTest, engine: Engine) -> None:
@@ -171,12 +252,23 @@ class BoundTableTest:
                 return np.asarray(subsets[found[0]])
         return None
 
-    def closure_tables(self, xs: Sequence[int], blankets: Sequence[Ints]) -> Tables:
-        """Count each x against everything outside its blanket, given the blanket: one trip.
+    def each(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Bools:
+        """Decide about pairs, each given the first so many of a row: one trip to the engine."""
+        return self.answers(Questions.each(xs, ys, given, sizes)).independent
 
-        The tables of the members, each given the others, are margins of these.
-        """
-        return ask(self.engine, Questions.rows(xs, blankets, len(self.levels)))
+    def log_odds(self, n: int, xs: Ints, blankets: Sequence[Ints]) -> Floats:
+        """Return t_xy of some x and all y: one trip; tables of members are margins of those outside."""
+        tables = ask(self.engine, Questions.rows(xs.tolist(), blankets, n))
+        return tables.spread(n, lambda some: log_odds(self.evaluate(some)))
+
+    def pairs(self, sigma: Floats, n_threads: int = 1) -> bool:
+        """Fill in σ_xy of all pairs, nothing given; the test is asked about each pair once."""
+        sigma[:] = 0.0
+        for tables in self.engine.pairs():
+            answers = self.evaluate(checked(tables, self.engine.schema))
+            sigma[tables.x, tables.y] = -np.logaddexp(0.0, log_odds(answers))
+        sigma += sigma.T
+        return True
 
 
 class FunctionTest:
@@ -211,7 +303,7 @@ class FunctionTest:
         return PairwiseTest(self.function)
 
 
-class PairwiseTest:
+class PairwiseTest(BoundTest):
     """A bound test that asks one question at a time: ``log_posterior(x, y, given)`` is log Pr(x ⊥ y)."""
 
     def __init__(self, log_posterior: Callable[[int, int, tuple[int, ...]], float]) -> None:

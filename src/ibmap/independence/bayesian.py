@@ -1,15 +1,17 @@
 """The Bayesian test of conditional independence (Margaritis and Bromberg 2009): log posteriors."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ibmap import _checks
-from ibmap._core import Bayes
+from ibmap._core import Bayes, Table
 from ibmap._types import Floats, Ints
-from ibmap.engines import Engine, MemoryEngine, Questions, Tables
+from ibmap.engines import Engine, Questions, Tables
 from ibmap.engines.questions import NONE, subset_batches
+from ibmap.engines.rows import ManyVariables, Rows, as_lists, no_lists
 from ibmap.errors import RequestError
 from ibmap.independence.base import Answers, BoundTableTest, Parameters, require_levels
 
@@ -93,9 +95,7 @@ class BayesianTest(Parameters):
         ):
             _checks.word(getattr(self, option), option, values)
         require_levels(engine)
-        if isinstance(engine, MemoryEngine):
-            return CompiledBayesianTest(self, engine)
-        return BoundBayesianTest(self, engine)
+        return BoundBayesianTest(self, engine) if engine.table is None else CompiledBayesianTest(self, engine)
 
 
 class BoundBayesianTest(BoundTableTest):
@@ -139,13 +139,18 @@ class BoundBayesianTest(BoundTableTest):
 class CompiledBayesianTest(BoundBayesianTest):
     """The Bayesian test on bits in memory."""
 
-    engine: MemoryEngine
+    takes_threads = True
+
+    @property
+    def table(self) -> Table:
+        """The rows as bits."""
+        return cast(Table, self.engine.table)
 
     def answers(self, questions: Questions) -> Answers:
         """Answer a batch of questions."""
         asked = questions.check(len(self.levels))
         found = self.core.posteriors(
-            self.engine.table, asked.x, asked.y_start, asked.y, asked.given_start, asked.given
+            self.table, asked.x, asked.y_start, asked.y, asked.given_start, asked.given
         )
         return self._answers(asked.x_of_table, asked.y, *found)
 
@@ -154,7 +159,7 @@ class CompiledBayesianTest(BoundBayesianTest):
         ys = Questions.fixed(x, (), members).check(len(self.levels)).given
         ends = np.array([0, len(ys)])
         nobody = np.zeros(2, np.int64), NONE
-        rows = self.core.rows(self.engine.table, np.array([x]), ends, ys, np.inf, *nobody, members_only=True)
+        rows = self.core.rows(self.table, np.array([x]), ends, ys, np.inf, *nobody, members_only=True)
         return self._answers(x, ys, -np.logaddexp(0.0, rows[2]), -np.logaddexp(0.0, -rows[2]))
 
     def all_subsets(self, x: int, y: int, pool: ArrayLike, max_size: int | None = None) -> Ints | None:
@@ -162,20 +167,41 @@ class CompiledBayesianTest(BoundBayesianTest):
         asked = Questions.fixed(x, [y], pool).check(len(self.levels))
         threshold = float(self.log_threshold(x, asked.y)[0])
         for given in subset_batches(asked.given, max_size):
-            found_at = self.core.first_independent(self.engine.table, x, y, given, threshold)
+            found_at = self.core.first_independent(self.table, x, y, given, threshold)
             if found_at >= 0:
                 return np.asarray(given[found_at])
         return None
 
     def first_dependent(self, x: int, ys: Ints, given: Ints) -> int | None:
         """Return the position of the first y that is dependent on x; None if there is none."""
-        found = self.core.first_dependent(self.engine.table, x, ys, given, self.margin)
+        found = self.core.first_dependent(self.table, x, ys, given, self.margin)
         return found if found >= 0 else None
 
     def first_independent(self, x: int, members: Ints) -> int | None:
         """Return the position of the first member that is independent given the others; None if none is."""
-        found = self.core.first_independent_member(self.engine.table, x, members, self.margin)
+        found = self.core.first_independent_member(self.table, x, members, self.margin)
         return found if found >= 0 else None
+
+    def rows(
+        self,
+        n: int,
+        xs: Sequence[int] | Ints,
+        blankets: ManyVariables,
+        *,
+        floor: float = -np.inf,
+        also: ManyVariables | None = None,
+        exact: bool = False,
+        n_threads: int = 1,
+    ) -> Rows:
+        """Return the log odds of dependence of some x and the others, each given its blanket."""
+        given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
+        which, floor = np.asarray(xs, np.int64), np.inf if exact else floor
+        return Rows(*self.core.rows(self.table, which, *given, floor, *others, n_threads=n_threads))
+
+    def pairs(self, sigma: Floats, n_threads: int = 1) -> bool:
+        """Fill in σ_xy of all pairs, nothing given: every pair of columns is counted once."""
+        self.core.fill_unconditional(self.table, sigma, n_threads)
+        return True
 
 
 def prior_counts_of(test: BayesianTest, levels: Ints) -> tuple[Floats, Floats]:

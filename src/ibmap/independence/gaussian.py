@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ibmap import _checks
-from ibmap._types import Floats, Ints
+from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine
 from ibmap.engines.moments import Moments, gaussian_moments
 from ibmap.engines.questions import subset_batches
-from ibmap.independence.base import Answers, Parameters, log_one_minus_exp
+from ibmap.independence.base import Answers, BoundTest, Parameters, log_one_minus_exp
 from ibmap.independence.bayesian import log_prior_of
 
 SINGULAR = 1e-9  #: share of a variance that is left, below which a variable follows from what is given
+MOST_NUMBERS = 1 << 16  #: of matrices of correlations that are inverted together
 DEGREES = 3.0  #: of freedom, of the inverse Wishart prior
 
 
@@ -123,7 +124,7 @@ def log_bayes_factor(r: Floats, m: Floats) -> Floats:
     return np.asarray(joint - 2 * single)
 
 
-class BoundGaussian:
+class BoundGaussian(BoundTest):
     """A test of partial correlations, bound to moments; it answers the three shapes of question.
 
     ``judge`` answers from correlations, degrees of freedom and prior odds of dependence, one entry each.
@@ -154,18 +155,28 @@ class BoundGaussian:
     def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
         """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
         for subsets in subset_batches(np.asarray(pool, np.int64), max_size):
-            found = np.flatnonzero(self.each(x, y, subsets).independent)
+            found = np.flatnonzero(self._given_rows(x, y, subsets))
             if len(found):
                 return np.asarray(subsets[found[0]])
         return None
 
-    def each(self, xs: int | Ints, ys: int | Ints, given: Ints) -> Answers:
-        """Test pairs, each given a row of ``given``."""
+    def each(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Bools:
+        """Decide about pairs; conditioning sets of one size together, some at a time."""
+        out = np.empty(len(xs), np.bool_)
+        for size in np.unique(sizes).tolist():
+            same, at_once = np.flatnonzero(sizes == size), max(1, MOST_NUMBERS // (size + 2) ** 2)
+            for first in range(0, len(same), at_once):
+                some = same[first : first + at_once]
+                out[some] = self._given_rows(xs[some], ys[some], given[some, :size])
+        return out
+
+    def _given_rows(self, xs: int | Ints, ys: int | Ints, given: Ints) -> Bools:
+        """Decide about pairs, each given a row of ``given``."""
         n = len(given)
         xs, ys = (np.broadcast_to(np.asarray(ends, np.int64), n) for ends in (xs, ys))
         places = np.column_stack([xs, ys, given])
         inverse = inverse_of(self._correlation[places[:, :, None], places[:, None, :]])
-        return self._answers(_from_precision(inverse)[:, 0, 1], given.shape[1], xs, ys)
+        return self._answers(_from_precision(inverse)[:, 0, 1], given.shape[1], xs, ys).independent
 
 
 def partial_correlations(correlation: Floats, x: int, ys: Ints, given: Ints) -> Floats:

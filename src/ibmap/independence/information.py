@@ -4,7 +4,7 @@ import numpy as np
 
 from ibmap._parallel import spread
 from ibmap._types import Floats
-from ibmap.engines import Engine, MemoryEngine
+from ibmap.engines import Engine
 from ibmap.engines.engine import checked, pair_questions
 from ibmap.independence.contingency import MutualInformationTest
 
@@ -17,6 +17,7 @@ def information_matrix(engine: Engine, n_threads: int = 1) -> Floats:
     Examples
     --------
     >>> from ibmap.data import load
+    >>> from ibmap.engines import MemoryEngine
     >>> engine = MemoryEngine(load(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]])))
     >>> information_matrix(engine).round(4)
     array([[0.    , 0.6931, 0.    ],
@@ -25,8 +26,9 @@ def information_matrix(engine: Engine, n_threads: int = 1) -> Floats:
     """
     n, levels, test = engine.schema.n_variables, engine.schema.cardinalities, MutualInformationTest()
     out = np.zeros((n, n))
-    if isinstance(engine, MemoryEngine):
-        batches, table = list(pair_questions(n)), engine.table
+    table = engine.table
+    if table is not None:
+        batches = list(pair_questions(n))
 
         def fill(_: int, q: int) -> None:
             asked = batches[q]

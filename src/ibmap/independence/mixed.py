@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from ibmap._types import Floats, Ints
+from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Model
-from ibmap.engines.mixed import in_rows
 from ibmap.engines.questions import subset_batches
 from ibmap.engines.rows import Lists, as_lists
-from ibmap.independence.base import Answers, Parameters
+from ibmap.independence.base import Answers, BoundTest, Parameters
 
 AT_ONCE = 256  #: questions that are answered together
 
@@ -35,10 +34,10 @@ class MixedTest(Parameters):
 
     def bind(self, engine: Engine) -> "BoundMixed":
         """Bind the test to an engine that looks at rows."""
-        return BoundMixed(in_rows(engine))
+        return BoundMixed(engine.row_by_row)
 
 
-class BoundMixed:
+class BoundMixed(BoundTest):
     """The test, bound to an engine; it answers the three shapes of question."""
 
     def __init__(self, engine: Engine) -> None:
@@ -48,14 +47,14 @@ class BoundMixed:
         """Test x against each of many ys, one conditioning set."""
         n, given = len(ys), np.asarray(given, np.int64)
         every = np.broadcast_to(given, (n, len(given)))
-        return self.each(np.full(n, x), np.asarray(ys, np.int64), every, np.full(n, len(given)))
+        return self._answers(np.full(n, x), np.asarray(ys, np.int64), every, np.full(n, len(given)))
 
     def round_robin(self, x: int, members: Ints) -> Answers:
         """Test x against each member, given the other members."""
         members = np.asarray(members, np.int64)
         n = len(members)
         others = np.array([np.delete(members, k) for k in range(n)], np.int64).reshape(n, max(n - 1, 0))
-        return self.each(np.full(n, x), members, others, np.full(n, n - 1))
+        return self._answers(np.full(n, x), members, others, np.full(n, n - 1))
 
     def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
         """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
@@ -65,8 +64,11 @@ class BoundMixed:
                     return np.asarray(subset)
         return None
 
-    def each(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Answers:
-        """Test pairs, each given the first so many variables of a row of ``given``."""
+    def each(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Bools:
+        """Decide about pairs, each given the first so many variables of a row of ``given``."""
+        return self._answers(xs, ys, given, sizes).independent
+
+    def _answers(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Answers:
         odds = np.empty(len(xs))
         for first in range(0, len(xs), AT_ONCE):
             some = slice(first, first + AT_ONCE)

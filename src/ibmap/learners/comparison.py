@@ -15,7 +15,6 @@ from ibmap._types import Floats, Ints
 from ibmap.criteria.coding import contrasts
 from ibmap.data import Table
 from ibmap.engines import Engine, as_engine
-from ibmap.engines.mixed import in_rows
 from ibmap.errors import DataError, RequestError, SearchWarning
 from ibmap.graph import Graph
 from ibmap.model.effect_size import cramers_v, score_correlation, with_margins
@@ -196,7 +195,7 @@ def _deviations_of_ends(groups: Sequence[Table], graph: Graph) -> Floats:
 
     A square that only one of the groups has says nothing.
     """
-    first, second = (blocks_of_edges(in_rows(as_engine(group)), graph) for group in groups)
+    first, second = (blocks_of_edges(as_engine(group).row_by_row, graph) for group in groups)
     squares, freedom = np.zeros((graph.n_edges, 2)), np.ones((graph.n_edges, 2))
     for e, (i, j) in enumerate(graph.pairs.tolist()):
         for k, ends in enumerate([(i, j), (j, i)]):
@@ -215,7 +214,7 @@ def _deviations_of_ends(groups: Sequence[Table], graph: Graph) -> Floats:
 
 def strengths_of_rows(groups: Groups, graph: Graph) -> Floats:
     """Return the strength of every edge in both groups of a table with numbers, (2, edges)."""
-    return np.nan_to_num([mixed_effects(in_rows(as_engine(group)), graph).strength for group in groups])
+    return np.nan_to_num([mixed_effects(as_engine(group).row_by_row, graph).strength for group in groups])
 
 
 def fitted_strengths(groups: Groups, graph: Graph, margins: Sequence[Floats]) -> Floats:

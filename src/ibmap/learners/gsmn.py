@@ -6,7 +6,6 @@ import numpy as np
 
 from ibmap.engines import Source
 from ibmap.independence import BoundTest
-from ibmap.independence.batch import first_dependent, first_independent
 from ibmap.learners.local_to_global import Callback, Found, check_symmetry, learn_locally, ranked
 from ibmap.results.learned import Learned
 
@@ -57,11 +56,11 @@ def blanket(test: BoundTest, x: int, n: int) -> Found:
     while found is not None:  # grow: some y outside is dependent given the members
         members.append(int(outside[found]))
         outside = outside[outside != members[-1]]
-        found = first_dependent(test, x, outside, np.array(members))
+        found = test.first_dependent(x, outside, np.array(members))
         n_tests += len(outside) if found is None else found + 1
     found = 0
     while members and found is not None:  # shrink: some member is independent given the others
-        found = first_independent(test, x, np.array(members))
+        found = test.first_independent(x, np.array(members))
         n_tests += len(members) if found is None else found + 1
         if found is not None:
             del members[found]

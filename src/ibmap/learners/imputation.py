@@ -55,7 +55,8 @@ def completed(engine: Engine) -> Engine:
     """
     if engine.schema.reading.get("missing") != "impute" or not engine.schema.has_missing:
         return engine
-    if not isinstance(engine, MixedEngine) or engine.filled is not None:
+    engine = engine.row_by_row
+    if engine.filled is not None:
         return engine
     seed = engine.data.reading.get("imputation_seed", 0)
     arrangement = engine.arrangement()

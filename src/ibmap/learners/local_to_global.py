@@ -13,7 +13,6 @@ from ibmap._types import Ints
 from ibmap.data import Schema
 from ibmap.engines import Source, as_engine
 from ibmap.independence import Answers, BoundTest, as_test
-from ibmap.independence.bayesian import CompiledBayesianTest
 from ibmap.results.learned import Learned, learned_from
 from ibmap.results.provenance import Provenance
 
@@ -56,8 +55,8 @@ def learn_locally(
     schema = counting.schema
     threads = min(n_threads(n_jobs), max(schema.n_variables, 1))
     bound, n = asked.bind(counting), schema.n_variables
-    if not isinstance(bound, CompiledBayesianTest):
-        threads = 1  # a test of your own may not know about threads
+    if not bound.takes_threads:
+        threads = 1
     found = visit_all(schema, lambda x: find(bound, x, n), threads, callback)
     return learned_from(
         schema,

@@ -12,7 +12,6 @@ import numpy as np
 from ibmap._types import Floats, Ints
 from ibmap.criteria.coding import contrasts
 from ibmap.engines import Engine
-from ibmap.engines.mixed import MixedEngine
 from ibmap.errors import DataError
 from ibmap.graph import Graph
 from ibmap.model.blanket_counts import BlanketCounts, blanket_counts
@@ -163,10 +162,14 @@ Effects = EdgeEffects | MixedEffects | PartialCorrelations
 
 def effects_in(engine: Engine, graph: Graph) -> Effects:
     """Return the effects of all edges, of whichever kind the variables are."""
-    if not isinstance(engine, MixedEngine) or not engine.schema.is_continuous:
+    if not engine.schema.is_continuous:
         return edge_effects(engine, graph)
     moments = engine.gaussian_moments
-    return mixed_effects(engine, graph) if moments is None else partial_correlations_of(moments, graph)
+    return (
+        mixed_effects(engine.row_by_row, graph)
+        if moments is None
+        else partial_correlations_of(moments, graph)
+    )
 
 
 def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:

@@ -177,7 +177,7 @@ def blocks_of_edges(engine: MixedEngine, graph: Graph) -> dict[tuple[int, int], 
 
 def _blocks(engine: MixedEngine, x: int, members: Any) -> dict[tuple[int, int], Block]:
     """Return what a variable says of each of its neighbours."""
-    columns, effect, covariance, _, n_rows = engine.table.effects(x, members)
+    columns, effect, covariance, _, n_rows = engine.mixed_table.effects(x, members)
     width = int(columns.sum())
     n_functions = len(effect) // width if width else 0
     by_function = effect.reshape(n_functions, width)

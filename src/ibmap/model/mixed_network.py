@@ -340,8 +340,7 @@ def mixed_network(
     max_iter: int,
 ) -> MixedNetwork:
     """Return the model of a table with numbers behind an engine; see :meth:`ibmap.MarkovNetwork.fit`."""
-    if not isinstance(engine, MixedEngine):
-        raise RequestError("models of numbers are fitted to tables in memory: leave out the engine")
+    engine = engine.row_by_row
     if method == DIRECTED or (method == LIKELIHOOD and set(engine.schema.kinds) != {CONTINUOUS}):
         raise RequestError(f"{method} does not serve levels and numbers together: pass method='auto'")
     data, schema, graph = engine.data, engine.schema, graph_for(source, engine.schema.names)
@@ -393,7 +392,7 @@ def _bent(engine: MixedEngine, graph: Graph) -> tuple[tuple[str, str], ...]:
     for x in range(graph.n_variables):
         members = np.asarray(graph.neighbours(x), np.int64)
         if engine.data.is_number[members].any():
-            columns = engine.table.effects(x, members)[0]
+            columns = engine.mixed_table.effects(x, members)[0]
             bent = members[engine.data.is_number[members] & (columns > 1)]
             found |= {(min(x, y), max(x, y)) for y in bent.tolist()}
     return tuple((graph.names[i], graph.names[j]) for i, j in sorted(found))

@@ -21,7 +21,7 @@ from ibmap._types import Floats, Ints
 from ibmap.criteria.families import PriorOptions
 from ibmap.data import Schema
 from ibmap.engines.arrangement import Arrangement
-from ibmap.engines.engine import Engine, EngineBase
+from ibmap.engines.engine import Engine
 from ibmap.graph import Graph
 from ibmap.independence.base import log_one_minus_exp
 from ibmap.results.edges import EdgeTable
@@ -287,9 +287,7 @@ def among_copies(size: Any) -> Any:
 
 
 def arranged_table(engine: Engine, first: Sequence[int] = ()) -> ArrangedTable:
-    """Return a table in the order of its contents; that of an engine of another kind stays as it is."""
-    if not isinstance(engine, EngineBase):
-        return as_it_is(engine)
+    """Return a table in the order of its contents."""
     arrangement = engine.arrangement(first)
     return ArrangedTable(engine.arranged(arrangement), engine.schema, arrangement)
 

@@ -15,7 +15,7 @@ from ibmap.criteria.bjp import BoundBJPScore
 from ibmap.criteria.families import PriorOptions
 from ibmap.drawing.html import summary_html
 from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
-from ibmap.engines.mixed import MixedEngine, Pair
+from ibmap.engines.engine import looks_at_rows
 from ibmap.engines.questions import NONE
 from ibmap.errors import RequestError
 from ibmap.graph import Graph
@@ -346,7 +346,7 @@ def explain(
         for view in found.views
     ]
     joined = learned.graph.has_edge(x, y)
-    side_by_side = _side_by_side(counting, i, j)
+    side_by_side = counting.pair(i, j)
     sentences = (*found.arcs, *nearly_the_same(side_by_side.counts))
     if any({x, y} <= set(group) for group in learned.copies):
         sentences = of_copies([(x, y)], schema.n_rows, sentence=True)
@@ -423,20 +423,13 @@ def _explained(counting: Engine, learned: Learned, x: str, y: str, test: object)
     )
 
 
-def _side_by_side(engine: Engine, x: int, y: int) -> Pair:
-    """Return two variables, whatever else there is."""
-    if isinstance(engine, MixedEngine):
-        return engine.pair(x, y)
-    return Pair(contingency(ask(engine, Questions.fixed(x, [y], ())), 0))
-
-
 def _views(
     engine: Engine, ends: Sequence[End], answers: Sequence[tuple[bool, dict[str, float]]], kin: str
 ) -> list[View]:
     """Return the pair as either end sees it, with the rows that were looked at."""
     names = engine.schema.names
     if engine.schema.is_continuous:
-        linear = isinstance(engine, MixedEngine) and engine.gaussian_moments is not None
+        linear = engine.gaussian_moments is not None
         more: list[dict[str, float]] = [
             {"partial_correlation": partial_correlation(engine, *end)} if linear else {} for end in ends
         ]
@@ -577,12 +570,12 @@ def near_copies(engine: Engine, graph: Graph) -> tuple[str, ...]:
     >>> print(*near_copies(engine, Graph("abc", [("a", "b"), ("b", "c")])))
     a and b are the same in all but 1 of 1,000 rows: which of them has an edge depends on these
     """
-    if not graph.n_edges or isinstance(engine, MixedEngine):
+    if not graph.n_edges or looks_at_rows(engine.schema):
         return ()
     found = []
     tables = ask(engine, Questions.of([(i, np.array([j]), NONE) for i, j in graph.pairs.tolist()]))
     for t in np.flatnonzero(rows_beside_largest(tables) <= FEW_ROWS * tables.n_rows).tolist():
-        counts = contingency(tables, t)
+        counts = tables.contingency(t)
         if differ := rows_that_differ(counts):
             found.append((differ, *graph.edges[t], sum(map(sum, counts))))
     if not found:
@@ -602,11 +595,3 @@ def rows_beside_largest(tables: Tables) -> Ints:
     largest = np.zeros(first[-1], np.int64)
     np.maximum.at(largest, np.repeat(first[:-1], np.diff(tables.start)) + tables.cells[1], tables.cells[3])
     return np.asarray(tables.n_rows - np.add.reduceat(largest, first[:-1]))
-
-
-def contingency(tables: Tables, t: int) -> tuple[tuple[int, ...], ...]:
-    """Return table ``t``, its slices added up, as rows of counts."""
-    _, a, b, n = tables.cells[:, tables.start[t] : tables.start[t + 1]]
-    found = np.zeros((tables.levels[tables.x[t]], tables.levels[tables.y[t]]), np.int64)
-    np.add.at(found, (a, b), n)
-    return tuple(map(tuple, found.tolist()))

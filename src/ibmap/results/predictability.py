@@ -12,6 +12,7 @@ from ibmap._types import Floats, Ints
 from ibmap.criteria.families import is_modelled
 from ibmap.criteria.left_out import log_left_out, shares_left_out
 from ibmap.engines import Engine
+from ibmap.engines.engine import looks_at_rows
 from ibmap.engines.mixed import MixedEngine
 from ibmap.engines.model import Model
 from ibmap.graph import Graph
@@ -32,13 +33,14 @@ def predictability(engine: Engine, graph: Graph) -> Floats:
     [0.51, 0.51, nan]
     """
     blankets = [np.asarray(graph.neighbours(x), np.int64) for x in range(graph.n_variables)]
-    if isinstance(engine, MixedEngine) and engine.schema.is_continuous and engine.gaussian_moments:
-        found = np.array([engine.variance_left_out(x, given) for x, given in enumerate(blankets)])
-    elif isinstance(engine, MixedEngine):
-        found = _by_evidence(engine, blankets)
-    else:
+    if not looks_at_rows(engine.schema):
         known = is_modelled(engine.schema)
         found = shares_left_out(engine, [blanket[known[blanket]] for blanket in blankets])
+    elif engine.gaussian_moments is None:
+        found = _by_evidence(engine.row_by_row, blankets)
+    else:
+        by_row = engine.row_by_row
+        found = np.array([by_row.variance_left_out(x, given) for x, given in enumerate(blankets)])
     return np.asarray(np.maximum(found, 0.0))
 
 

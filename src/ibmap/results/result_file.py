@@ -26,7 +26,7 @@ from ibmap.graph import Graph
 from ibmap.model.dependent_effects import Dependence
 from ibmap.model.effects import effects_of
 from ibmap.results.edges import EdgeTable
-from ibmap.results.explain import LEVELS, contingency
+from ibmap.results.explain import LEVELS
 from ibmap.results.learned import Learned, Step
 from ibmap.results.provenance import Provenance
 
@@ -366,5 +366,5 @@ def _counts(learned: Learned, engine: Engine) -> list[Any]:
     tables = ask(engine, Questions.of(asked)) if asked else None
     found = iter(range(len(pairs)))
     return [
-        contingency(tables, next(found)) if fits and tables is not None else None for fits in small.tolist()
+        tables.contingency(next(found)) if fits and tables is not None else None for fits in small.tolist()
     ]

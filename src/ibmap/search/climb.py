@@ -15,8 +15,8 @@ from ibmap._text import in_short
 from ibmap._types import Floats, Ints
 from ibmap.criteria import LocalScore
 from ibmap.criteria.bjp import asserted, once
-from ibmap.criteria.local_score import NONE, credibility
-from ibmap.engines.rows import Lists, Rows
+from ibmap.criteria.local_score import NONE
+from ibmap.engines.rows import Lists, Rows, credibility
 from ibmap.errors import RequestError
 from ibmap.search.running import TIE, Flip, Pairs
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ibmap._types import Floats, Ints
 from ibmap.criteria import LocalScore
-from ibmap.criteria.local_score import credibility
+from ibmap.engines.rows import credibility
 from ibmap.search.running import TIE, Flip, Pairs, require_additive
 from ibmap.search.state import NOBODY, State, WithoutEdge
 
