@@ -7,17 +7,15 @@ A score gives rows of evidence: for every y, how far the data say that y belongs
 import numpy as np
 
 from ibmap import IBMAP
-from ibmap.criteria import TableScore
+from ibmap.criteria import Score, TableScore
 from ibmap.engines import Tables
 from ibmap.synthetic import simulate_random
 
 
-class BIC:
+class BIC(Score):
     """log likelihood of x given its blanket, less ½ log(rows) for every free parameter."""
 
-    name, uses_test = "bic", False
-
-    options, bind = dict, lambda self, engine, test, n_threads=1: BoundBIC(engine)
+    name, bind = "bic", lambda self, engine, test, n_threads=1: BoundBIC(engine)
 
 
 class BoundBIC(TableScore):

@@ -34,7 +34,7 @@ class AdaptiveScore(FamilyScore):
     0.01
     """
 
-    name = "adaptive"
+    name, tries_arcs = "adaptive", True
 
     def __init__(
         self,

@@ -5,20 +5,19 @@ are ordered by the size of their blankets, ties by index, and only the assertion
 the one whose test conditions on less.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
 from ibmap.criteria.ib import BoundIBScore, IBScore
-from ibmap.criteria.local_score import LocalScore
+from ibmap.criteria.local_score import LocalScore, Score
 from ibmap.engines import Engine
 from ibmap.engines.rows import ManyVariables, Rows, credibility
 from ibmap.independence import IndependenceTest
 
 
-class BJPScore:
+class BJPScore(Score):
     """The joint posterior of a graph by the chain rule, for any test that has posteriors.
 
     Examples
@@ -28,10 +27,6 @@ class BJPScore:
     """
 
     name, uses_test = "bjp", True
-
-    def options(self) -> Mapping[str, Any]:
-        """Return the options: there are none; those of the test are the test's."""
-        return {}
 
     def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "BoundBJPScore":
         """Bind the score to an engine, and to the test that it asks."""

@@ -4,17 +4,16 @@ A family has s_x(B), the log evidence (marginal likelihood) of x given its blank
 s_x(B ∪ y) - s_x(B \ y). A score adds the prior of edges, which may be learned.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import comb, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ibmap import _checks
 from ibmap._types import Bools, Floats, Ints
-from ibmap.criteria.local_score import LocalScore
+from ibmap.criteria.local_score import LocalScore, Score
 from ibmap.data.schema import Schema
 from ibmap.engines import Engine
 from ibmap.engines.model import MOST_LEVELS, Model
@@ -29,15 +28,10 @@ REVISIONS = 3  #: of that number, at most
 CLOSE = 0.05  #: a smaller change of its logarithm changes nothing
 
 
-class PriorOptions:
+class PriorOptions(Score):
     """A score of evidence and a prior of edges, as options: its numbers are positive."""
 
-    name: str
-    uses_test = False
-
-    def options(self) -> Mapping[str, Any]:
-        """Return the options."""
-        return dict(vars(self))
+    is_evidence = True
 
     def checked_prior(self) -> tuple[float | None, ArrayLike | None]:
         """Return the expected neighbours (None: to be learned) and the prior, if all options make sense."""
@@ -48,10 +42,6 @@ class PriorOptions:
         for option, value in options.items():
             _checks.positive(value, option)
         return neighbours, prior
-
-    def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> LocalScore:
-        """Bind the score to an engine; it asks no test."""
-        raise TypeError(f"{type(self).__name__} must define bind(engine, test, n_threads)")
 
 
 class FamilyScore(PriorOptions):
@@ -74,6 +64,8 @@ class PriorScore(LocalScore):
     Two conditionals of a pair say nearly the same, so each end counts with weight one half: the sum over x
     is then the mean of both, plus one log prior odds for every edge.
     """
+
+    expected_neighbours: float
 
     def __init__(self, n: int, expected_neighbours: float | None, prior: ArrayLike | None) -> None:
         self.n, self._by_pair = n, prior

@@ -4,20 +4,19 @@
 and y. In terms of evidence, t_xy = log Pr(dependent) - log Pr(independent), and σ_xy = -softplus(∓t_xy).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ibmap._types import Floats, Ints
-from ibmap.criteria.local_score import LocalScore
+from ibmap.criteria.local_score import LocalScore, Score
 from ibmap.engines import Engine
 from ibmap.engines.rows import ManyVariables, Rows
 from ibmap.errors import RequestError
 from ibmap.independence import BoundTest, IndependenceTest
 
 
-class IBScore:
+class IBScore(Score):
     """The paper's score, for any test that has posteriors.
 
     Examples
@@ -27,10 +26,6 @@ class IBScore:
     """
 
     name, uses_test = "ib", True
-
-    def options(self) -> Mapping[str, Any]:
-        """Return the options: there are none; those of the test are the test's."""
-        return {}
 
     def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "BoundIBScore":
         """Bind the score to an engine, and to the test that it asks."""

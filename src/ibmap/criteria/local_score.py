@@ -5,11 +5,12 @@ A score is local: score(G) = Σ_x s_x(B_x), B_x the blanket of x. What a search 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ibmap._types import Floats, Ints
+from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine, Questions, Tables, ask
 from ibmap.engines.rows import (
     ManyVariables,
@@ -42,12 +43,15 @@ class LocalScore:
         Whether of the two ends of a pair only one counts, which depends on the blankets of both.
     prior : sequence of float
         What was learned about the prior of edges so far, for checkpoints; empty if nothing is learned.
+    expected_neighbours : float or None
+        How many neighbours a variable has a priori; None if there is no prior of edges.
     """
 
     n: int
     additive: bool = True
     counts_pairs_once: bool = False
     prior: Sequence[float] = ()
+    expected_neighbours: float | None = None
 
     def rows(
         self,
@@ -90,6 +94,11 @@ class LocalScore:
         """Return s_x(B)."""
         return float(self.rows([x], [np.asarray(blanket, np.int64)], floor=np.inf).value[0])
 
+    def of_graph(self, adjacency: Bools) -> float:
+        """Return the score of a graph."""
+        blankets = [np.flatnonzero(row) for row in adjacency]
+        return float(self.rows(range(self.n), blankets, floor=np.inf).value.sum())
+
     def fill_empty(self, sigma: Floats) -> Floats:
         """Fill in σ_xy of all pairs in the graph without edges, and return s_x of every x."""
         values, at_once = np.empty(self.n), max(ROWS_AT_ONCE, CELLS_AT_ONCE // max(self.n, 1))
@@ -101,26 +110,41 @@ class LocalScore:
         return values
 
 
-class Score(Protocol):
-    """A score and its options, not yet bound to an engine."""
+class Score:
+    """A score and its options, not yet bound to an engine: subclass it, and write ``bind``.
 
-    @property
-    def name(self) -> str:
-        """What it is called in ``SCORES``."""
-        ...
+    Attributes
+    ----------
+    name : str
+        What it is called in ``SCORES``.
+    uses_test : bool
+        Whether it asks a test of independence.
+    is_evidence : bool
+        Whether it is log evidence and a prior of edges, which no order of columns changes.
+    tries_arcs : bool
+        Whether the best directed graph may explain more than the best undirected one.
+    """
 
-    @property
-    def uses_test(self) -> bool:
-        """Whether it asks a test of independence."""
-        ...
+    name: str
+    uses_test = is_evidence = tries_arcs = False
 
     def options(self) -> Mapping[str, Any]:
         """Return its options, as JSON can hold them."""
-        ...
+        return dict(vars(self))
+
+    def with_options(self, **changed: Any) -> Self:
+        """Return a score with some options changed."""
+        return type(self)(**{**self.options(), **changed})
+
+    @property
+    def prior_by_pair(self) -> ArrayLike | None:
+        """The prior probability of independence of each pair, if each has its own."""
+        prior: Any = self.options().get("prior")
+        return prior if np.ndim(prior) == 2 else None
 
     def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> LocalScore:
         """Bind it to an engine, and to a test if it asks one."""
-        ...
+        raise TypeError(f"{type(self).__name__} must define bind(engine, test, n_threads)")
 
 
 class TableScore(LocalScore):

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from ibmap._checks import word
 from ibmap._text import first_few
 from ibmap._types import Bools, Floats, Ints
 from ibmap.criteria import AdaptiveScore, MixedScore, Score, as_score
-from ibmap.criteria.families import PriorOptions, PriorScore, is_modelled
+from ibmap.criteria.families import is_modelled
 from ibmap.data.schema import Schema
 from ibmap.engines import Engine, Source, as_engine
 from ibmap.engines.model import MOST_LEVELS
@@ -56,7 +56,7 @@ from ibmap.results.provenance import Provenance
 from ibmap.results.warnings import few_rows_per_level
 from ibmap.search import Search, Swaps, as_search, climb
 from ibmap.search.averaging import POSTERIORS, averaged_posteriors
-from ibmap.search.gains import GainSearch, SearchByGains, near_misses, whole_evidence
+from ibmap.search.gains import GainSearch, near_misses, whole_evidence
 from ibmap.search.rivals import Rivals, rivals
 from ibmap.search.state import State
 
@@ -125,7 +125,7 @@ def evidence_map(
     said |= {} if expected_neighbours is None else {"expected_neighbours": expected_neighbours}
     said |= {"start": f"{start.n_edges} edges"} if isinstance(start, Graph) else {}
     _, must, must_not = constraints(counting.schema, start, required, forbidden)
-    table = arranged_table(counting) if isinstance(by, PriorOptions) else as_it_is(counting)
+    table = arranged_table(counting) if by.is_evidence else as_it_is(counting)
     try:
         learned = learn_arranged(
             table.engine,
@@ -159,7 +159,7 @@ def undirected_only(posterior: str, view: str | None, schema: Schema, by: Score,
             f"posterior='averaged' takes a matrix of all pairs, too large for {schema.n_variables:,} "
             f"variables (up to {climb.MATRIX:,}): leave it out, or some variables"
         )
-    if not isinstance(by, PriorOptions) or not isinstance(how, SearchByGains):
+    if not by.is_evidence or not how.trusts_gains:
         raise RequestError(
             "posterior='averaged' samples graphs by what flips gain: it needs a score of evidence and "
             "search='swaps', 'rounds' or 'steepest'"
@@ -172,40 +172,41 @@ def learn_arranged(
 ) -> Learned:
     """Learn from a table whose columns stand in the order of their contents."""
     by: Any = provenance.score
-    tries_arcs = engine.schema.n_variables <= climb.MATRIX and isinstance(by, AdaptiveScore)
+    how: Any = provenance.search
+    tries_arcs = engine.schema.n_variables <= climb.MATRIX and by.tries_arcs
     if tries_arcs and view != "undirected" and options["start"] is None:
         told = options["required"], options["forbidden"]
         if (found := directed_first(provenance, engine, *told, view)) is not None:
             return found
     learned, running = raise_score(engine, provenance, **options)
-    if not isinstance(running, GainSearch):
+    if not how.trusts_gains:
         return with_posteriors(learned, running, engine.schema)
+    running = cast(GainSearch, running)
     searched = perf_counter()
-    if isinstance(running.score, PriorScore):
-        learned = replace(learned, provenance=provenance.expecting(running.score.expected_neighbours))
+    if (expected := running.score.expected_neighbours) is not None:
+        learned = replace(learned, provenance=provenance.expecting(expected))
     if running.finished and (view == "directed" or (view is None and tries_arcs)):
         learned = best_view(learned, engine, running.state.native.values(), view)
     learned = learned if learned.arcs is not None else with_rivals(learned, running, averaged)
     return replace(learned, seconds=learned.seconds + perf_counter() - searched)
 
 
-def usual_score(engine: Engine) -> PriorOptions:
+def usual_score(engine: Engine) -> Score:
     """Return the score that is raised where none is chosen: of levels that are all there, or of rows."""
     by_rows = engine.schema.is_continuous or engine.schema.has_missing
     return MixedScore() if by_rows else AdaptiveScore()
 
 
-def chosen_score(score: object, expected_neighbours: float | None, prior: Any, usual: PriorOptions) -> Score:
+def chosen_score(score: object, expected_neighbours: float | None, prior: Any, usual: Score) -> Score:
     """Return the score with its prior of edges, or the usual one; that of a user is taken as it is."""
     if score is None or isinstance(score, str):
         chosen = usual if score is None else as_score(score)
-        if not isinstance(chosen, PriorOptions):
+        if not chosen.is_evidence:
             raise RequestError(
                 f"evidence-map raises the evidence of a family of conditionals; {chosen.name!r} has none: "
                 "use score='mixed', 'adaptive', 'pairwise', 'saturated' or 'gaussian', or ibmap-hc"
             )
-        options = {**chosen.options(), "expected_neighbours": expected_neighbours, "prior": prior}
-        return type(chosen)(**options)
+        return chosen.with_options(expected_neighbours=expected_neighbours, prior=prior)
     if expected_neighbours is not None or prior is not None:
         raise RequestError("the score has a prior of its own: leave out expected_neighbours and prior")
     return as_score(score)

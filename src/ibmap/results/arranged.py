@@ -18,7 +18,7 @@ import numpy as np
 
 from ibmap._text import counted, first_few, listed
 from ibmap._types import Floats, Ints
-from ibmap.criteria.families import PriorOptions
+from ibmap.criteria import Score
 from ibmap.data import Schema
 from ibmap.engines.arrangement import Arrangement
 from ibmap.engines.engine import Engine
@@ -115,11 +115,11 @@ class ArrangedTable:
             out = values[np.ix_(self.arrangement.columns, self.arrangement.columns)]
         return out
 
-    def score(self, score: Any) -> Any:
+    def score(self, score: Score | None) -> Score | None:
         """Return a score whose prior by pair is in the new order."""
-        if not isinstance(score, PriorOptions) or np.ndim(score.options().get("prior", 0)) != 2:
+        if score is None or score.prior_by_pair is None:
             return score
-        return type(score)(**{**score.options(), "prior": self.prior(score.options()["prior"])})
+        return score.with_options(prior=self.prior(score.prior_by_pair))
 
     def _there(self, i: int, j: int) -> Names:
         names = self.engine.schema.names
@@ -128,7 +128,11 @@ class ArrangedTable:
     # What it has learned
 
     def restored(
-        self, learned: Learned, required: Sequence[Names], forbidden: Sequence[Names], score: Any = None
+        self,
+        learned: Learned,
+        required: Sequence[Names],
+        forbidden: Sequence[Names],
+        score: Score | None = None,
     ) -> Learned:
         """Return what was learned in the order of the table as it was; copies share edges and posteriors.
 
@@ -140,9 +144,9 @@ class ArrangedTable:
         edges = self._edges(learned.graph.pairs, must_not, must)  # type: ignore[arg-type]
         graph = Graph.from_pairs(edges, self.schema.names)
         provenance = learned.provenance
-        if isinstance(score, PriorOptions) and np.ndim(score.options().get("prior", 0)) == 2:
-            options = {**provenance.score.options(), "prior": score.options()["prior"]}  # type: ignore[union-attr]
-            provenance = replace(provenance, score=type(score)(**options))
+        if score is not None and score.prior_by_pair is not None:
+            known = provenance.score.with_options(prior=score.prior_by_pair)  # type: ignore[union-attr]
+            provenance = replace(provenance, score=known)
         restored = replace(
             learned,
             graph=graph,

@@ -11,8 +11,6 @@ import numpy as np
 from ibmap._text import counted, in_short, listed, probability
 from ibmap._types import Ints
 from ibmap.criteria import LocalScore
-from ibmap.criteria.bjp import BoundBJPScore
-from ibmap.criteria.families import PriorOptions
 from ibmap.drawing.html import summary_html
 from ibmap.engines import Engine, Questions, Source, Tables, as_engine, ask
 from ibmap.engines.engine import looks_at_rows
@@ -377,7 +375,7 @@ def _arranged(learned: Learned, engine: Engine, pair: tuple[int, int]) -> Arrang
     """Return the table as its learner saw it; the two columns stand for their copies."""
     learner, score = learned.provenance.learner, learned.provenance.score
     groups = {frozenset(group) for group in learned.copies}
-    if learner not in ARRANGED or not isinstance(score, PriorOptions | None):
+    if learner not in ARRANGED or not (score is None or score.is_evidence):
         return as_it_is(engine)
     table = arranged_table(engine, pair)
     same = {frozenset(group) for group in table.copies} == groups
@@ -523,7 +521,7 @@ def _gain(score: LocalScore, learned: Learned, i: int, j: int) -> float:
     """Return by how much the score would change if the pair were flipped."""
     graph = learned.graph
     flipped = graph.flip(graph.names[i], graph.names[j])
-    if isinstance(score, BoundBJPScore):
+    if score.counts_pairs_once:
         return score.of_graph(flipped.adjacency) - score.of_graph(graph.adjacency)
     before, after = (sum(score.value(end, g.neighbours(end)) for end in (i, j)) for g in (graph, flipped))
     return after - before

@@ -21,6 +21,7 @@ class Foreign:
 
     name: str
     label: str = ""
+    is_evidence = False
 
     def options(self) -> Mapping[str, Any]:
         """Return nothing: they are not known."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ibmap._types import Bools, Floats, Ints
-from ibmap.criteria.families import PriorScore, log_prior_odds
+from ibmap.criteria.families import log_prior_odds
 from ibmap.engines.rows import as_lists
 from ibmap.search.climb import MATRIX
 from ibmap.search.gains import GainSearch, whole_evidence
@@ -42,12 +42,12 @@ def averaged_posteriors(
     if they are wanted ``everywhere``.
     """
     pairs, score = search.pairs, search.score
-    if score.n > MATRIX or not isinstance(score, PriorScore):
+    expected = score.expected_neighbours
+    if score.n > MATRIX or expected is None:
         return None
     if not everywhere and not is_flat(search.state, pairs, found):
         return None
     evidence = evidence_of_all_pairs(search)
-    expected = score.expected_neighbours
     usual, most = (log_prior_odds(score.n, c)[0, 0] for c in (expected, min(expected, NEIGHBOURS)))
     posteriors = sampled(search, evidence + (most - usual), most - usual, locked)
     return posteriors if everywhere or posteriors[pairs[:, 0], pairs[:, 1]].mean() < WRONG else None

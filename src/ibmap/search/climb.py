@@ -18,7 +18,7 @@ from ibmap.criteria.bjp import asserted, once
 from ibmap.criteria.local_score import NONE
 from ibmap.engines.rows import Lists, Rows, credibility
 from ibmap.errors import RequestError
-from ibmap.search.running import TIE, Flip, Pairs
+from ibmap.search.running import TIE, Flip, Pairs, Search
 
 MATRIX = 10_000  #: variables beyond which a matrix of σ takes more memory than is worth it: 8 n² bytes
 LISTED = 100  #: with how many others a variable is listed then, on average, in the graph without edges
@@ -26,7 +26,7 @@ SAMPLE = 64  #: rows that tell where to draw that line
 BAND = 256  #: rows that are made at once
 
 
-class Climb:
+class Climb(Search):
     """Propose the pair with the smallest σ_xy + σ_yx, and keep the flip if it raises the score.
 
     Parameters
@@ -39,10 +39,6 @@ class Climb:
 
     def __init__(self, patience: int = 0) -> None:
         self.patience = patience
-
-    def options(self) -> Mapping[str, Any]:
-        """Return the options."""
-        return {"patience": self.patience}
 
     def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> "Climbing":
         """Score the graph with these edges; locked pairs are never flipped."""

@@ -10,7 +10,7 @@ import numpy as np
 from ibmap._types import Floats, Ints
 from ibmap.criteria import LocalScore
 from ibmap.engines.rows import credibility
-from ibmap.search.running import TIE, Flip, Pairs, require_additive
+from ibmap.search.running import TIE, Flip, Pairs, Search, require_additive
 from ibmap.search.state import NOBODY, State, WithoutEdge
 
 MOST_FLIPS = 3  #: of one pair: searches end even where approximations would let a pair flip for ever
@@ -323,15 +323,11 @@ def _sigma(state: State, pairs: Ints, sign: float) -> Floats:
     return np.asarray(-np.logaddexp(0.0, -sign * np.stack(ends, axis=1)))
 
 
-class SearchByGains:
+class SearchByGains(Search):
     """A search by gains, without options."""
 
-    name: str
+    trusts_gains = True
     steps: Any
-
-    def options(self) -> Mapping[str, Any]:
-        """Return the options: there are none."""
-        return {}
 
     def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> GainSearch:
         """Score the graph with these edges; locked pairs are never flipped."""

@@ -37,8 +37,10 @@ def as_search(choice: object, patience: int = 0) -> Search:
         if choice not in SEARCHES:
             raise RequestError(f"unknown search {choice!r}; there are {', '.join(SEARCHES)}")
         choice = Climb(patience) if choice == "climb" else SEARCHES[choice]()
-    if isinstance(choice, type) or not all(hasattr(choice, name) for name in ("name", "options", "begin")):
-        raise RequestError(f"{in_short(choice)} is not a search: give a name, or an object with begin(score)")
-    if patience and "patience" not in choice.options():  # type: ignore[attr-defined]
-        raise RequestError(f"patience is an option of search='climb'; {choice.name!r} has none")  # type: ignore[attr-defined]
-    return choice  # type: ignore[return-value]
+    if not isinstance(choice, Search):
+        raise RequestError(
+            f"{in_short(choice)} is not a search: give a name, or an object of a subclass of Search"
+        )
+    if patience and "patience" not in choice.options():
+        raise RequestError(f"patience is an option of search='climb'; {choice.name!r} has none")
+    return choice

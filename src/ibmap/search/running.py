@@ -67,21 +67,27 @@ class Running(Protocol):
         ...
 
 
-class Search(Protocol):
-    """A search and its options."""
+class Search:
+    """A search and its options: subclass it, and write ``begin``.
 
-    @property
-    def name(self) -> str:
-        """What it is called in ``SEARCHES``."""
-        ...
+    Attributes
+    ----------
+    name : str
+        What it is called in ``SEARCHES``.
+    trusts_gains : bool
+        Whether it flips by what rows of evidence promise, without trying.
+    """
+
+    name: str
+    trusts_gains = False
 
     def options(self) -> Mapping[str, Any]:
         """Return its options, as JSON can hold them."""
-        ...
+        return dict(vars(self))
 
     def begin(self, score: LocalScore, edges: Pairs = (), locked: Pairs = ()) -> Running:
         """Score the graph with these edges; locked pairs are never flipped."""
-        ...
+        raise TypeError(f"{type(self).__name__} must define begin(score, edges, locked)")
 
 
 def require_additive(search: Search, score: LocalScore) -> None:
