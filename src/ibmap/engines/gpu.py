@@ -21,7 +21,7 @@ from ibmap.errors import DataWarning, EngineError, RequestError
 
 MOST_ROWS = 1 << 24  #: up to which numbers of 32 bits count without rounding
 OF_MEMORY = 0.5  #: share of the free memory of a GPU that the table may take
-AT_ONCE = 1 << 26  #: numbers in whole rows that a GPU makes at once
+AT_ONCE = 1 << 29  #: numbers in whole rows that are asked for at once; made are as many as memory has room for
 IN_TESTS = 1 << 26  #: bytes to work with where NumPy stands in for a GPU
 
 
@@ -57,13 +57,14 @@ class GpuEngine(MemoryEngine):
                 f"this table is counted in memory, not on the GPU: {why}{what}", DataWarning, stacklevel=2
             )
             return
-        needed, free = 4 * data.n_variables * data.n_rows, self.free_memory()
+        kind = np.dtype(np.float32 if self.arrays is np else np.float16)
+        needed, free = kind.itemsize * data.n_variables * data.n_rows, self.free_memory()
         if needed > OF_MEMORY * free:
             raise EngineError(
                 f"the table takes {in_bytes(needed)} on the GPU, which has {in_bytes(free)} free: use the "
                 "engine in memory (leave out engine), or fewer columns"
             )
-        self.columns = self.arrays.asarray(second_levels(self.bits), dtype=np.float32)
+        self.columns = self.arrays.asarray(second_levels(self.bits), dtype=kind)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GpuEngine, (self.data, self.arrays.__name__)

@@ -1,14 +1,15 @@
 """Rows of binary variables with arrays of another library, as on a GPU: conditionals by matrices.
 
 Every question of a batch has k members and so 2^k slices. A product of matrices counts the rows of each
-slice and level of x where y is 1, for all y: whole numbers, exact in 32 bits. Everything that decides is in
-64 bits. Blankets themselves, which are small, are judged by the core.
+slice and level of x where y is 1, for all y: whole numbers, exact in 16 bits of up to 2,048 rows at a time.
+Everything that decides is in 64 bits. Blankets themselves, which are small, are judged by the core.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import wraps
 from math import log, log1p
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ibmap._types import Floats, Ints
 from ibmap.engines.model import VAGUE, Model
 from ibmap.engines.rows import Lists, Rows, as_lists, no_lists
 
+EXACT = 2048  #: rows of which numbers of 16 bits hold all counts without rounding
 MEMBERS = 6  #: of a blanket, up to which slices are counted on the device
 MODELS = 4096  #: blankets whose models are fitted together
 NUMBERS = 6  #: of 64 bits that the evidence of one y given one slice takes, at most
@@ -54,6 +56,7 @@ class DeviceRows:
         self._varies, self._n, self._log_levels = levels == 2, len(levels), np.log(np.maximum(levels, 1))
         n_rows = columns.shape[1]
         self._log_rows, self._tables = log(max(n_rows, 1)), xp.asarray(_rising(model.prior_count, n_rows))
+        self._mixture = fused(xp, _mixture)
         neutral = replace(model, log_odds=np.zeros((1, 1)))
         self._model = model
         self._families = [replace(neutral, family=name) for name in ("pairwise", "saturated")]
@@ -90,13 +93,10 @@ class DeviceRows:
         without = xp.asarray((b - a)[owner]) - (full[who] - main[who])
         few = xp.asarray((cells[owner] - self._log_levels[blankets.members]) <= self._log_rows)
         inside = main[who] + xp.asarray(now[owner]) - _softplus(xp, xp.where(few, without, HOPELESS))
-        hopeless = xp.asarray(cells)[:, None] + xp.asarray(self._log_levels) > self._log_rows
-        full -= main  # in place: with very many variables all is memory traffic
-        full += xp.asarray(b - a)[:, None]
-        main += _softplus(xp, xp.where(hopeless, HOPELESS, full))
-        main -= xp.asarray(now)[:, None]
-        main[who] = inside
-        return main, a + now
+        room = xp.asarray(self._log_rows - cells)[:, None] - xp.asarray(self._log_levels)
+        odds = self._mixture(main, full, xp.asarray(b - a)[:, None], xp.asarray(now)[:, None], room)
+        odds[who] = inside
+        return odds, a + now
 
     def _listed(
         self, evidence: Any, values: Floats, xs: Ints, blankets: Lists, floor: float, also: Lists
@@ -189,8 +189,13 @@ class DeviceRows:
 
     def _counted(self, cell: Any, n_sets: int) -> Any:
         """Count the rows of each slice and level of x where y is 1, for all y."""
-        masks = (cell[:, None, :] == self._xp.arange(n_sets)[None, :, None]).astype(np.float32)
-        return (masks.reshape(-1, cell.shape[1]) @ self._columns.T).reshape(-1, n_sets, self._n)
+        sets, found = self._xp.arange(n_sets)[None, :, None], cast(Any, None)
+        for first in range(0, cell.shape[1], EXACT):
+            columns = self._columns[:, first : first + EXACT]
+            masks = (cell[:, None, first : first + EXACT] == sets).astype(columns.dtype)
+            counts = masks.reshape(-1, columns.shape[1]) @ columns.T
+            found = counts if found is None else found + counts.astype(np.float32)
+        return found.reshape(-1, n_sets, self._n)
 
 
 def _rising(prior_count: float, n_rows: int) -> Floats:
@@ -198,6 +203,22 @@ def _rising(prior_count: float, n_rows: int) -> Floats:
     counts = np.arange(n_rows)
     logs = [np.log(a + counts) for a in (prior_count, 2.0 * prior_count)]
     return np.stack([np.concatenate([[0.0], np.cumsum(one)]) for one in logs])
+
+
+def fused(xp: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays that goes through memory once, where the library can make one."""
+
+    @wraps(function)
+    def of_arrays(*arrays: Any) -> Any:
+        return function(xp, *arrays)
+
+    fuse = getattr(xp, "fuse", None)
+    return of_arrays if fuse is None else fuse()(of_arrays)
+
+
+def _mixture(xp: Any, main: Any, full: Any, ahead: Any, now: Any, room: Any) -> Any:
+    """Return t of the mixture of two families; full tables are hopeless where there is no room."""
+    return main + _softplus(xp, xp.where(room < 0.0, HOPELESS, full - main + ahead)) - now
 
 
 def _softplus(xp: Any, values: Any) -> Any:
@@ -248,16 +269,27 @@ def full_tables(xp: Any, rising: Any, sizes: Any, counts: Any) -> Any:
         Those of them where y is 1.
     """
     cell, total = rising
-    out = xp.zeros((len(sizes), counts.shape[2]))
+    out, few = xp.zeros((len(sizes), counts.shape[2])), xp.arange(cell.shape[0], dtype=np.int32)
+    at = (few.size * xp.arange(len(sizes)))[:, None]  # where the sums of each question begin
+
+    def looked_up(log_gamma: Any, n: Any, where: Any) -> Any:
+        both = log_gamma + xp.take(log_gamma, xp.abs(n[:, None] - few))  # of 0, 1, ... of n rows
+        return xp.take(both, where)
+
     for s in range(0, sizes.shape[1], 2):
-        n = sizes[:, s : s + 2].astype(np.int32)
+        n, m = sizes[:, s].astype(np.int32), sizes[:, s + 1].astype(np.int32)
         c, d = counts[:, s].astype(np.int32), counts[:, s + 1].astype(np.int32)
-        out += xp.take(cell, c) + xp.take(cell, n[:, :1] - c)
-        out += xp.take(cell, d) + xp.take(cell, n[:, 1:] - d)
-        c += d
-        out -= xp.take(total, c) + xp.take(total, n.sum(axis=1, keepdims=True) - c)
-        out += (total[n.sum(axis=1)] - cell[n[:, 0]] - cell[n[:, 1]])[:, None]
+        out += looked_up(cell, n, at + c)
+        out += looked_up(cell, m, at + d)
+        out -= looked_up(total, n + m, at + (c + d))
+        out += (total[n + m] - cell[n] - cell[m])[:, None]
     return out
+
+
+def _gain(xp: Any, score: Any, inner: Any, shared: Any, precision: float) -> Any:
+    """Return the log evidence of one more effect: its slope, its curvature, and what others share of that."""
+    left = inner - shared
+    return 0.5 * (score * score / left - xp.log(left / precision))
 
 
 class Models:
@@ -288,20 +320,20 @@ class Models:
         self._climb()
         share = self._share(self._theta)
         self._mean, self._spread = CONTRAST * (2.0 * share - 1.0), 2.0 * share * (1.0 - share)
-        self._inverse = xp.linalg.inv(self._curvature(share))
+        self._root = xp.linalg.cholesky(xp.linalg.inv(self._curvature(share)))
+        self._gain = fused(xp, _gain)
 
     def evidence(self, some: slice, counts: Any) -> Any:
         """Return t of every y, from the rows of each slice and level of x where it is 1."""
         xp, mean, spread = self.xp, self._mean[some], self._spread[some]
         left = xp.stack([-CONTRAST - mean, CONTRAST - mean], axis=2).reshape(len(mean), 1, -1)
         weighed = xp.repeat((spread[:, :, None] * self._design).transpose(0, 2, 1), 2, axis=2)
-        weights = xp.concatenate([left, weighed], axis=1)
+        weights = SQRT_TWO * xp.concatenate([left, self._root[some].transpose(0, 2, 1) @ weighed], axis=1)
         sizes = self._counts[some].reshape(len(mean), -1, 1)
-        sums = CONTRAST * (2.0 * (weights @ counts.astype(float)) - weights @ sizes)
+        sums = weights @ counts.astype(float) - 0.5 * (weights @ sizes)
         score, cross = sums[:, 0], sums[:, 1:]
         inner = 0.5 * (spread * self._rows[some]).sum(axis=1)[:, None] + self._precision
-        inner = inner - (cross * (self._inverse[some] @ cross)).sum(axis=1)
-        return 0.5 * (score * score / inner - xp.log(inner / self._precision))
+        return self._gain(score, inner, xp.square(cross).sum(axis=1), self._precision)
 
     def _climb(self) -> None:
         """Climb to the modes by Newton's method; steps that do not pay are halved."""
