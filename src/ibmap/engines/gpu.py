@@ -21,7 +21,7 @@ from ibmap.errors import DataWarning, EngineError, RequestError
 
 MOST_ROWS = 1 << 24  #: up to which numbers of 32 bits count without rounding
 OF_MEMORY = 0.5  #: share of the free memory of a GPU that the table may take
-AT_ONCE = 1 << 29  #: numbers in whole rows that are asked for at once; made are as many as memory has room for
+AT_ONCE = 1 << 29  #: numbers in rows that are asked for at once; made are as many as memory has room for
 IN_TESTS = 1 << 26  #: bytes to work with where NumPy stands in for a GPU
 
 
