@@ -55,6 +55,18 @@ def test_in_a_tournament_all_pairs_meet_once(n: int) -> None:
         assert len({*x.tolist(), *y.tolist()}) == 2 * len(x)
 
 
+def test_where_many_graphs_are_as_good_the_best_directed_one_is_not_shown() -> None:
+    world = simulate_random(75, 6, 100, potentials="symmetric", random_state=9401)
+    table = world.to_table()
+    learned = evidence_map(table)
+    worth = learned.view_scores or {}
+    assert worth["directed"] > worth["undirected"]
+    assert learned.arcs is None
+    assert evidence_map(table, view="directed").arcs is not None
+    assert evidence_map(table, view="undirected").graph == learned.graph
+    assert (learned.graph.adjacency != world.graph.adjacency).sum() / 2 < 1.01 * world.graph.n_edges
+
+
 def test_strongly_coupled_variables_have_modest_posteriors(monkeypatch: pytest.MonkeyPatch) -> None:
     averages = []
     monkeypatch.setattr(averaging, "sampled", lambda *given: averages.append(sampled(*given)) or averages[-1])
