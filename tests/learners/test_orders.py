@@ -341,7 +341,7 @@ def test_constraints_of_copies() -> None:
     [
         ({f"x{k}": [0, 1] * 50 for k in range(40)}, 0, 1),  # all columns are copies of one
         ({f"x{k}": [0, 1] * 50 for k in range(500)}, 0, 1),
-        ({"a": [0, 1, 1], "b": [1, 0, 0], "c": [0, 0, 1]}, 1, 1),  # three rows
+        ({"a": [0, 1, 1], "b": [1, 0, 0], "c": [0, 0, 1]}, 0, 1),  # three rows: a copy by chance
         ({"a": [0] * 50, "b": [1] * 50, "c": [0, 1] * 25}, 0, 0),  # constants are nobody's copies
         ({"a": [0, 1] * 50, "b": [0, 1] * 49 + [1, 0]}, 1, 0),  # the same but for two rows
     ],
@@ -351,6 +351,28 @@ def test_odd_tables(columns: dict[str, list[int]], n_edges: int, n_groups: int) 
     assert learned.graph.n_edges == n_edges
     assert len(learned.copies) == n_groups
     assert np.isfinite(learned.posteriors or [0.0]).all()
+
+
+def test_copies_are_joined_as_far_as_their_rows_say_so() -> None:
+    rng = np.random.default_rng(0)
+    found = []
+    for rows in (8, 12, 20, 400):
+        a, others = rng.permutation(np.arange(rows) % 2), rng.integers(2, size=(6, rows))
+        columns = {"a": a, "b": np.where(a, "u", "v"), **{f"x{k}": one for k, one in enumerate(others)}}
+        learned = evidence_map(load(columns))
+        assert learned.copies == (("a", "b"),)
+        found.append(posterior_of_first_two(learned))
+    assert found == sorted(found)
+    assert found[0] < 0.8 < 0.99 < found[-1]
+    once = np.arange(25) == 3  # a level that one row has says hardly anything
+    learned = evidence_map(load({"a": once, "b": once, "c": rng.integers(2, size=25)}))
+    assert posterior_of_first_two(learned) < 0.5
+
+
+def posterior_of_first_two(learned: Learned) -> float:
+    place = learned.edge_table.place(0, 1)
+    assert place is not None
+    return float(np.exp(learned.edge_table.log_posterior[place]))
 
 
 def test_near_copies_are_named() -> None:

@@ -5,14 +5,15 @@ up to their labels are learned as one: data cannot tell whose edges are whose, s
 one, and the posterior is shared out among them. Where more than four pairs would share an edge it is not
 drawn: nearly all would be false (200 coins of eight neighbours, 100 rows, 33 copies of one: 1355 errors
 instead of 880). On the networks of ``benchmarks/orders.py`` it is calibrated: of 413 pairs that share .3 to
-.7, as many are edges as that says.
+.7, as many are edges as that says. In a table of few rows columns may be the same by chance: how sure it is
+that copies are joined at all is judged beside the other columns, which may be nearly the same, too.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,6 +33,7 @@ Names = tuple[str, str]
 Rival = tuple[str, str, float]
 SHARED = 4  #: pairs that share an edge, at most; it is drawn between none of more, as they are rarely edges
 LEAST = 1e-300
+DIGITS = 6  #: of log odds
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +48,14 @@ class ArrangedTable:
         Of the table as it was.
     arrangement : Arrangement
         Which columns went where.
+    joined : ndarray of float or None
+        For each place, how probable it is that copies there are joined at all; None if that is certain.
     """
 
     engine: Engine
     schema: Schema
     arrangement: Arrangement
+    joined: Floats | None = None
 
     @cached_property
     def place(self) -> Ints:
@@ -127,6 +132,36 @@ class ArrangedTable:
 
     # What it has learned
 
+    def judged(self, whole: Engine, learned: Learned, score: Score) -> Self:
+        """Return the table with what a score of evidence says of its copies; ``whole`` has them all.
+
+        It is the evidence of a copy beside the neighbours that were learned, over that of all others. What
+        comes of it is rounded, as labels of copies may stand in other orders.
+        """
+        twins = [(k, copies[1]) for k, copies in enumerate(self.members) if len(copies) > 1]
+        if not twins:
+            return self
+        places, columns = np.array(twins, np.int64).T
+        plain = tuple(np.arange(len(self.schema.levels[v])) for v in columns.tolist())
+        both = Arrangement(np.append(self.arrangement.columns, columns), self.arrangement.levels + plain, ())
+        blankets = [learned.graph.neighbours(k) for k in places.tolist()]
+        bound = score.bind(whole.arranged(both), None)
+        asked = len(self.members) + np.arange(len(twins))
+        rows = bound.rows(places, blankets, floor=0.0, also=[[twin] for twin in asked.tolist()])
+        joined = np.ones(len(self.members))
+        for q, (k, blanket) in enumerate(zip(places.tolist(), blankets, strict=True)):
+            mine = slice(rows.start[q], rows.start[q + 1])
+            y, t = rows.y[mine], rows.t[mine]
+            rivals = t[(y < len(self.members)) & ~np.isin(y, blanket)]
+            others = np.logaddexp.reduce(np.append(rivals, [0.0, np.log(max(rows.rest[q], LEAST))]))
+            joined[k] = 1 / (1 + np.exp(-np.round(t[y == asked[q]][0] - others, DIGITS)))
+        return replace(self, joined=joined)
+
+    def _among_copies(self, k: Any) -> Any:
+        """Return the probability of an edge between two of the copies at some places."""
+        sizes = np.array([len(copies) for copies in self.members])
+        return among_copies(sizes[k]) * (1.0 if self.joined is None else self.joined[k])
+
     def restored(
         self,
         learned: Learned,
@@ -171,7 +206,7 @@ class ArrangedTable:
             for i, j in product(self.members[a], self.members[b])
             if len(self.members[a]) * len(self.members[b]) <= SHARED
         }
-        small = [group for group in self.members if among_copies(len(group)) > 0.5]
+        small = [group for k, group in enumerate(self.members) if self._among_copies(k) > 0.5]
         found |= {pair for group in small for pair in combinations(group, 2)} | set(must)
         return np.array(sorted(found - set(must_not)), np.int64).reshape(-1, 2)
 
@@ -189,7 +224,7 @@ class ArrangedTable:
             shared = np.outer(self._sizes, self._sizes)
             p = np.exp(np.where(mine, sigma, log_one_minus_exp(np.minimum(sigma, 0.0)))) / shared
             alike = self.place[:, None] == self.place
-            p[alike] = np.broadcast_to(among_copies(self._sizes), p.shape)[alike]
+            p[alike] = np.broadcast_to(self._among_copies(self.place), p.shape)[alike]
             with np.errstate(divide="ignore"):
                 both = np.log(np.maximum(np.where(graph.adjacency, p, 1 - p), LEAST))
             sigma = np.where(alike | (shared > 1), both, sigma)
@@ -208,8 +243,8 @@ class ArrangedTable:
             for i, j in product(self.members[a], self.members[b]):
                 both = [log - share for log in logs]
                 rows.append((i, j, *both) if i < j else (j, i, *both[::-1]))
-        for group in self.members:
-            inside = float(np.log(among_copies(len(group))))
+        for k, group in enumerate(self.members):
+            inside = float(np.log(max(self._among_copies(k), LEAST)))
             rows += [(i, j, inside, inside) for i, j in combinations(group, 2)]
         is_edge = [graph.has_edge(graph.names[i], graph.names[j]) for i, j, *_ in rows]
         order = sorted(range(len(rows)), key=lambda k: (not is_edge[k], -sum(rows[k][2:]), rows[k][:2]))
