@@ -7,10 +7,12 @@ import pytest
 
 from ibmap import IBMAP, Graph, compare
 from ibmap.data import Table, load
+from ibmap.data.frames import open_source
+from ibmap.data.joined import joined
 from ibmap.engines import as_engine
 from ibmap.errors import IbmapError
 from ibmap.learners import evidence_map
-from ibmap.learners.comparison import _judged, compare_groups, deviations, same_levels, split_by
+from ibmap.learners.comparison import _judged, compare_groups, deviations, split_by
 from ibmap.model.effects import contrast_effects, edge_effects
 from ibmap.model.mixed_effects import blocks_of_edges
 from ibmap.report.comparison import comparison_page
@@ -24,6 +26,12 @@ def smokers(n: int, strength: float, seed: int, share: float = 0.5) -> dict[str,
     coughs = rng.random(n) < 0.3 + strength * smokes
     cake = rng.random(n) < 0.2 + 0.6 * tea
     return {"smokes": smokes, "coughs": coughs, "tea": tea, "cake": cake, "tall": rng.random(n) < 0.5}
+
+
+def groups_of(one: object, two: object) -> tuple[Table, Table]:
+    """Two tables as groups: the same levels."""
+    both, by = joined(open_source(one), open_source(two), ("one", "two"))
+    return split_by(load(both), by)[0]
 
 
 def test_an_edge_that_differs_is_found_and_the_others_are_not():
@@ -51,7 +59,7 @@ def test_mixing_groups_of_other_margins_makes_no_difference():
 
 
 def test_the_seed_decides_and_the_threads_do_not():
-    groups = same_levels(load(smokers(200, 0.1, 1)), load(smokers(200, 0.4, 2)))
+    groups = groups_of(smokers(200, 0.1, 1), smokers(200, 0.4, 2))
     one, two, other = (
         compare_groups(groups, evidence_map, n_permutations=30, random_state=seed, n_jobs=jobs).p_value
         for seed, jobs in ((5, 1), (5, 2), (6, 1))
@@ -61,7 +69,7 @@ def test_the_seed_decides_and_the_threads_do_not():
 
 
 def test_groups_swapped_swap_the_signs():
-    groups = same_levels(load(smokers(200, 0.1, 1)), load(smokers(200, 0.4, 2)))
+    groups = groups_of(smokers(200, 0.1, 1), smokers(200, 0.4, 2))
     found, swapped = (
         compare_groups(both, evidence_map, n_permutations=5, random_state=0)
         for both in (groups, groups[::-1])
@@ -72,7 +80,7 @@ def test_groups_swapped_swap_the_signs():
 
 def test_p_values_count_permutations():
     """By hand: every permutation is fitted again, and those that differ as much are counted."""
-    groups = same_levels(load(smokers(60, 0.1, 1)), load(smokers(40, 0.5, 2)))
+    groups = groups_of(smokers(60, 0.1, 1), smokers(40, 0.5, 2))
     found = compare_groups(groups, evidence_map, n_permutations=20, random_state=7)
     codes = np.concatenate([group.codes for group in groups], axis=1)
     chance = []
@@ -106,7 +114,7 @@ def test_several_levels_and_levels_that_one_group_lacks():
     assert found.p_adjusted.tolist() == [0.05]
     assert not found.signed.any()
     assert found.rows()[0][2][0] != "+"
-    one, two = same_levels(load(first), load(second))
+    one, two = groups_of(first, second)
     assert one.levels == two.levels == ((0, 1, 2, 3, 5), (0, 1, 2, 3))
 
 
@@ -131,7 +139,7 @@ def test_a_column_tells_groups_apart_and_the_page_shows_them():
     [
         ({}, "two tables, or one and by="),
         ({"second": {"a": [0, 1], "b": [0, 1]}, "by": "a"}, "two tables, or one and by="),
-        ({"second": {"a": [0, 1], "c": [0, 1]}}, "the second table has no column 'b'"),
+        ({"second": {"a": [0, 1], "c": [0, 1]}}, "'second' has no column 'b'"),
         ({"second": {"a": [0, 1], "b": [0, 1]}, "n_permutations": 0}, "n_permutations must be between 1 and"),
         (
             {"second": {"a": [0, 1], "b": [0, 1]}, "learner": "ibmap"},
@@ -202,6 +210,23 @@ def test_groups_of_numbers_and_categories_with_holes():
     alike = compare(two_groups(2.0, 2.0), by="site", n_permutations=39, random_state=0)
     assert alike.largest.p_value > 0.05
     assert {frozenset(edge) for edge in alike.edges} >= {frozenset(("dose", "pressure"))}
+
+
+def test_two_tables_of_any_columns_are_one_table_with_a_column():
+    both = two_groups(0.0, 3.0)
+    tables = [{name: both[name][both["site"] == site] for name in both if name != "site"} for site in "ab"]
+    found = compare(*tables, n_permutations=9, random_state=0)
+    assert (
+        found.to_dict()["edges"]
+        == compare(both, by="site", n_permutations=9, random_state=0).to_dict()["edges"]
+    )
+    assert found.labels == ("first", "second")
+    loaded = [load(table, continuous="auto", missing="question") for table in tables]
+    assert compare(*loaded, n_permutations=9, random_state=0).edges == found.edges
+    numbers = [{name: table[name] for name in ("dose", "pressure")} for table in tables]
+    assert compare(*numbers, IBMAP(criterion="gaussian"), n_permutations=9, random_state=0).edges == (
+        ("dose", "pressure"),
+    )
 
 
 def test_deviations_of_numbers_are_those_of_their_slopes():

@@ -25,9 +25,10 @@ from ibmap.learners import (
     mutual_information,
 )
 from ibmap.learners.bootstrap import bootstrap
-from ibmap.learners.comparison import compare_groups, same_levels
+from ibmap.learners.comparison import compare_groups
 from ibmap.results.result_file import result_of_learned, result_text
 from tests.engines.partitioned import ENGINES, HiddenEngine
+from tests.learners.test_comparing import groups_of
 
 ARRANGED: dict[str, Callable[..., Learned]] = {
     "evidence-map": evidence_map,
@@ -192,7 +193,7 @@ def test_a_bootstrap_draws_the_same_networks() -> None:
 def test_comparisons_of_groups_are_the_same() -> None:
     """Copies in both groups, in one, and a permutation test that draws the same rows."""
     one, two = network(150, 6, 3, copies=True), network(130, 6, 4)
-    groups = same_levels(one, two)
+    groups = groups_of(one, two)
     order = np.random.default_rng(1).permutation(6).tolist()
     others = groups[0].variables(order), groups[1].variables(order)
     with pytest.warns(SearchWarning, match="are the same in all 150 rows"):

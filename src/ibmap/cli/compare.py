@@ -3,18 +3,16 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ibmap._text import listed, listing
+from ibmap._text import listed
 from ibmap.cli import options, screen
 from ibmap.cli.output import csv_text, output_folder, write_together
-from ibmap.errors import DataError, RequestError
+from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from ibmap.learners.comparison import Groups
     from ibmap.results.comparison import Comparison
 
@@ -89,65 +87,34 @@ def read_groups(
     table: options.ReadingOptions, first: Path, second: Path | None, by: str | None
 ) -> tuple["Groups", tuple[str, str]]:
     """Return both groups, read together: the same levels, the same bins; and what they are called."""
-    import polars as pl
-
-    from ibmap.cli.table_options import counted_rows, read_as, say_kinds
+    from ibmap.cli.table_options import clusters_of, counted_rows, read_as, say_kinds
     from ibmap.criteria.whole_numbers import with_kinds
     from ibmap.data.files import open_frame
-    from ibmap.data.frames import source_of_polars
-    from ibmap.learners.comparison import split_by
+    from ibmap.data.joined import joined
+    from ibmap.data.weights import CountedRows
+    from ibmap.learners.comparison import split_by, with_levels_of
 
-    opened, labels = open_frame(first), None
-    if second is not None:
-        other, by = open_frame(second), _free_name(opened.names)
+    opened, labels, rows = open_frame(first), None, None
+    how = table.how(opened.names)
+    if by is not None:
+        opened, rows = counted_rows(opened, how)
+    elif second is not None:
         labels = (first.name, second.name) if first.name != second.name else (str(first), str(second))
-        how = table.how(opened.names)
-        kept = list(dict.fromkeys([*opened.select(how["drop"], how["only"]), *filter(None, [table.cluster])]))
-        frames = [opened.frame.select(kept), _columns_of(other.frame, kept, second, table)]
-        marked = [frame.with_columns(pl.lit(k).alias(by)) for k, frame in enumerate(frames)]
-        try:
-            both, warning = pl.concat(marked, how="vertical_relaxed"), opened.warning or other.warning
-            opened = source_of_polars(both, warning, opened.ordinal)
-        except pl.exceptions.PolarsError:
-            raise DataError(
-                f"the columns of {str(second)!r} have other types: {_odd_types(frames)}"
-            ) from None
-    how = (table if labels is None else replace(table, drop=None, only=None)).how(opened.names)
-    left, rows = counted_rows(opened, how)
-    data, said = read_as(left, how, rows)
+        both = opened, open_frame(second)
+        if table.cluster is not None:
+            rows = CountedRows(None, clusters_of(both, table.cluster), f"clusters of {table.cluster}")
+        mine = [name for name in opened.select(how["drop"], how["only"]) if name != table.cluster]
+        is_chosen = table.drop or table.only
+        yours = [name for name in both[1].names if name in mine or not (is_chosen or name == table.cluster)]
+        opened, by = joined(opened.some(mine), both[1].some(yours), labels)
+        how |= {"drop": None, "only": None}
+    data, said = read_as(opened, with_levels_of(str(by), how), rows)
     for words in said:
         screen.note(words)
     data = with_kinds(data)
     say_kinds(data)
     groups, named = split_by(data, str(by))
     return groups, labels or named
-
-
-def _free_name(names: tuple[str, ...]) -> str:
-    """Return a name that no column has."""
-    name = "group"
-    while name in names:
-        name += "_"
-    return name
-
-
-def _columns_of(
-    frame: "pl.DataFrame", names: list[str], path: Path, table: options.ReadingOptions
-) -> "pl.DataFrame":
-    """Return the columns of the first table that the second has, too; all of them, if none are chosen."""
-    wanted, there = set(names), set(frame.columns)
-    missing = [name for name in names if name not in there]
-    more = [] if table.only or table.drop else [name for name in frame.columns if name not in wanted]
-    if missing or more:
-        said = f"has no column {listing(missing)}" if missing else f"has more columns: {listing(more)}"
-        raise DataError(f"{str(path)!r} {said}; --only chooses the columns that both have")
-    return frame.select(names)
-
-
-def _odd_types(frames: list[Any]) -> str:
-    first, second = (frame.schema for frame in frames)
-    odd = [name for name in first if first[name] != second[name]]
-    return listing([f"{name} ({first[name]} and {second[name]})" for name in odd])
 
 
 def files_of(found: "Comparison", safe_csv: bool) -> dict[str, str]:

@@ -341,24 +341,38 @@ def counted_rows(opened: Any, how: Mapping[str, Any]) -> "tuple[Any, CountedRows
     if not named:
         return opened, None
     from ibmap.data.frames import source_of_polars
-    from ibmap.data.schema import unknown_variable
-    from ibmap.data.weights import CountedRows, cluster_numbers, row_weights
+    from ibmap.data.weights import CountedRows, row_weights
 
-    for name in named:
-        if name not in opened.names:
-            raise unknown_variable(name, opened.names)
     frame, counts, clusters = opened.frame, None, None
     if (weights := how.get("weights")) is not None:
+        _check_name(opened, weights)
         if not frame[weights].dtype.is_numeric():
             raise RequestError(f"--weights {weights}: the column holds no numbers")
         kind = how.get("weights_are")
         counts = row_weights(frame[weights].to_numpy(), len(frame), f"--weights {weights}", kind)
     if (cluster := how.get("cluster")) is not None:
-        clusters = cluster_numbers(frame[cluster].to_list(), len(frame), f"--cluster {cluster}: its values")
+        clusters = clusters_of([opened], cluster)
     rows = CountedRows(counts, clusters, f"clusters of {cluster}")
     ordinal = {one: order for one, order in opened.ordinal.items() if one not in named}
     left = frame.drop(named) if rows.kept is None else frame.drop(named).filter(rows.kept)
     return source_of_polars(left, opened.warning, ordinal), rows.some(rows.kept)
+
+
+def clusters_of(tables: Sequence[Any], name: str) -> Any:
+    """Return a number for the cluster of each row of one table after the other."""
+    from ibmap.data.weights import cluster_numbers
+
+    for table in tables:
+        _check_name(table, name)
+    labels = [label for table in tables for label in table.frame[name].to_list()]
+    return cluster_numbers(labels, len(labels), f"--cluster {name}: its values")
+
+
+def _check_name(table: Any, name: str) -> None:
+    from ibmap.data.schema import unknown_variable
+
+    if name not in table.names:
+        raise unknown_variable(name, table.names)
 
 
 def named_in(texts: Sequence[str] | None, names: Sequence[str]) -> list[str] | None:

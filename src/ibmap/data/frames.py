@@ -67,9 +67,11 @@ def open_source(source: Any) -> Source:
 
 
 def _columns_of_codes(data: Table, names: Sequence[str]) -> list[Column]:
-    """Return variables that have their codes already."""
+    """Return variables that have their codes already, and numbers."""
     return [
-        Coded(name, data.codes_of(i).astype(np.int64), data.levels[i], declared=True)
+        column_of(name, data.values_of(i))
+        if data.is_number[i]
+        else Coded(name, data.codes_of(i).astype(np.int64), data.levels[i], True, name in data.ordinal)
         for name, i in zip(names, data.indices(names), strict=True)
     ]
 

@@ -76,6 +76,18 @@ def key_of(label: Hashable) -> Hashable:
     return (label,) if type(label) is bool else label
 
 
+def sort_key(label: Hashable) -> tuple[bool, str, Any]:
+    """Return by what labels are sorted: numbers by value, others by type and value, None last.
+
+    Examples
+    --------
+    >>> sorted([None, "b", 2.5, 10, "a", True], key=sort_key)
+    [True, 2.5, 10, 'a', 'b', None]
+    """
+    is_number = type(label) in (int, float)
+    return label is None, "number" if is_number else type(label).__name__, label
+
+
 def pack_codes(column: Coded) -> PackedColumn:
     """Return a column of codes as bits, unless it has many labels."""
     size, known = len(column.levels), int((column.codes >= 0).sum())

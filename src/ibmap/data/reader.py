@@ -6,7 +6,7 @@ comes at once, as a folder of files, or as a stream of frames.
 
 import os
 import warnings
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,7 @@ from ibmap.data.packing import (
     numbers_of,
     pack_column,
     part_of,
+    sort_key,
 )
 from ibmap.data.parquet import Piece
 from ibmap.data.quality import (
@@ -707,7 +708,7 @@ class Reader:
         seen = {key_of(label): label for part in self.parts for label in part.labels[column]}
         if name in self.edges:
             return tuple(label for label in interval_labels(self.edges[name]) if label in seen)
-        return tuple(sorted(seen.values(), key=_sort_key))
+        return tuple(sorted(seen.values(), key=sort_key))
 
 
 def _in_numbers(data: Table, v: int, ordinal: Container[str], declared: Container[str]) -> Numeric:
@@ -721,10 +722,6 @@ def _in_numbers(data: Table, v: int, ordinal: Container[str], declared: Containe
     codes = data.codes_of(v)
     gone = codes < 0
     return Numeric(name, np.where(gone, np.nan, codes), gone if gone.any() else None)
-
-
-def _sort_key(label: Hashable) -> tuple[str, Any]:
-    return "number" if type(label) in (int, float) else type(label).__name__, label
 
 
 def _some(names: Sequence[str], counts: Any) -> dict[str, int]:

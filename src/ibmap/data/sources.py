@@ -1,7 +1,7 @@
 """A table on its way in: names, and columns in batches of rows. What is in memory is one batch."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -90,6 +90,12 @@ class Source:
         from ibmap.data.frames import source_of_polars
 
         return source_of_polars(self.frame, self.warning, self.ordinal)
+
+    def some(self, names: Sequence[str]) -> "Source":
+        """Return the same table with some of its columns."""
+        there = set(names)
+        ordinal = {name: order for name, order in self.ordinal.items() if name in there}
+        return replace(self, names=tuple(names), ordinal=ordinal)
 
     def head(self, names: Sequence[str], n_rows: int) -> Batch:
         """Return some of the first rows; all, if they are in memory and no file."""

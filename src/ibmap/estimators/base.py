@@ -171,17 +171,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             path = getattr(self.engine, "path", None)  # an engine that has read a folder itself
             if path is not None and Path(X).absolute() == path.absolute():
                 return as_engine(self.engine)
-        how: dict[str, Any] = {"missing": self.missing, "discretize": self.discretize, "bins": bins}
-        judges = getattr(self, "test", None), getattr(self, "criterion", None)
-        if self.takes_any_table and (judges[1] is None or _is(judges[1], "mixed")):
-            how["continuous"] = "auto"
-            how["imputation_seed"] = getattr(self, "imputation_seed", 0)
-        elif takes_numbers(*judges):
-            if self.discretize is not None or bins is not None:
-                raise RequestError("numbers are taken as they are: leave out discretize and bins")
-            how["continuous"] = "all"
-        if _is(self.missing, "auto") and how.get("continuous") != "auto":
-            how["missing"] = "error"
+        how = self._reading(bins)
         if like is not None and how.get("continuous") == "auto":
             of_kind: dict[str, list[str]] = {kind: [] for kind in (NOMINAL, ORDINAL, CONTINUOUS)}
             for name, kind in zip(like.names, like.kinds, strict=True):
@@ -193,6 +183,21 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         if like is not None:
             return as_engine(data, self.engine)
         return completed(as_engine(with_kinds(data), self.engine))
+
+    def _reading(self, bins: Any) -> dict[str, Any]:
+        """Return how a table is read, as arguments of :func:`ibmap.load`."""
+        how: dict[str, Any] = {"missing": self.missing, "discretize": self.discretize, "bins": bins}
+        judges = getattr(self, "test", None), getattr(self, "criterion", None)
+        if self.takes_any_table and (judges[1] is None or _is(judges[1], "mixed")):
+            how["continuous"] = "auto"
+            how["imputation_seed"] = getattr(self, "imputation_seed", 0)
+        elif takes_numbers(*judges):
+            if self.discretize is not None or bins is not None:
+                raise RequestError("numbers are taken as they are: leave out discretize and bins")
+            how["continuous"] = "all"
+        if _is(self.missing, "auto") and how.get("continuous") != "auto":
+            how["missing"] = "error"
+        return how
 
     def _learn(self, engine: Engine) -> Learned:
         raise TypeError(f"{type(self).__name__} must define _learn(engine)")

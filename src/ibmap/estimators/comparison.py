@@ -8,13 +8,15 @@ from sklearn.base import clone
 from ibmap._random import RandomState
 from ibmap._text import in_short
 from ibmap.criteria.whole_numbers import with_kinds
-from ibmap.data import Table, load
+from ibmap.data import load
+from ibmap.data.frames import open_source
+from ibmap.data.joined import joined
 from ibmap.data.weights import CountedRows, cluster_numbers, n_rows_of
 from ibmap.engines import Engine
 from ibmap.errors import RequestError
 from ibmap.estimators.base import StructureLearner
 from ibmap.estimators.score_based import EvidenceMAP
-from ibmap.learners.comparison import Groups, compare_groups, same_levels, split_by
+from ibmap.learners.comparison import Groups, compare_groups, split_by, with_levels_of
 from ibmap.results.comparison import Comparison
 from ibmap.results.learned import Learned
 
@@ -36,11 +38,11 @@ def compare(
     Parameters
     ----------
     first, second : table
-        Two tables of categories with the same columns; or one, of any columns, and ``by``.
+        Two tables with the same columns, or one and ``by``.
     learner : StructureLearner or None
         What learns; it is copied, never changed. None is :class:`EvidenceMAP`. Its options tell how the
-        tables are read; columns that are cut are cut at the edges of the first. Nothing is imputed: where
-        values are missing, each question uses the rows that answer it.
+        tables are read, both as one: kinds, levels and bins are those of all rows. Nothing is imputed:
+        where values are missing, each question uses the rows that answer it.
     by : str or None
         The column, with two values, that tells the groups of one table apart.
     groups : array of shape (rows,), optional
@@ -109,20 +111,16 @@ def _groups(
         raise RequestError("compare takes two tables, or one and by=, the column that tells its groups apart")
     if second is not None and clusters is not None:
         raise RequestError("groups belong to the rows of one table: join both, and name the column (by=)")
-
-    def loaded(table: Any, bins: Any) -> Table:
-        missing, any_kind = learner.missing, by is not None and learner.takes_any_table
-        if isinstance(missing, str) and missing in ("auto", "impute"):
-            missing = "question" if any_kind else "error"
-        kinds = "auto" if any_kind else None
-        return with_kinds(
-            load(table, missing=missing, discretize=learner.discretize, bins=bins, continuous=kinds)
-        )
-
-    mine = loaded(first, learner.bins)
+    source, labels = first, None
     if by is None:
-        return same_levels(mine, loaded(second, dict(mine.bin_edges) or learner.bins)), ("first", "second")
+        labels = "first", "second"
+        source, by = joined(open_source(first), open_source(second), labels)
+    how = with_levels_of(by, learner._reading(learner.bins))
+    if how["missing"] in ("auto", "impute"):
+        how["missing"] = "question" if how.get("continuous") == "auto" else "error"
+    data = load(source, **how)
     if clusters is not None:
         rows = CountedRows(None, cluster_numbers(clusters, n_rows_of(first), "groups"))
-        mine, _ = rows.of(mine, first, {"missing": learner.missing})
-    return split_by(mine, by)
+        data, _ = rows.of(data, first, how)
+    groups, named = split_by(with_kinds(data), by)
+    return groups, labels or named

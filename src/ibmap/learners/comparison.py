@@ -1,7 +1,7 @@
 """Do two groups have the same network? Rows are distributed anew, many times, to see what chance does."""
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Event
 from typing import Any
 
@@ -50,7 +50,7 @@ def compare_groups(
     Parameters
     ----------
     groups : pair of Table
-        Two tables with the same variables and the same levels (:func:`same_levels` makes them so).
+        Two tables with the same variables and the same levels (:func:`split_by` makes them of one).
     learn : callable
         A learner: from an engine to what it has learned.
     labels : pair of str
@@ -68,9 +68,9 @@ def compare_groups(
     --------
     >>> from ibmap.data import load
     >>> from ibmap.learners import evidence_map
-    >>> one = load({"a": [0, 0, 1, 1] * 30, "b": [0, 0, 1, 1] * 29 + [0, 1, 0, 1]})
-    >>> two = load({"a": [0, 0, 1, 1] * 30, "b": [0, 1, 0, 1] * 30})
-    >>> found = compare_groups((one, two), evidence_map, n_permutations=50, random_state=0)
+    >>> b = [0, 0, 1, 1] * 29 + [0, 1, 0, 1] * 31
+    >>> groups, _ = split_by(load({"a": [0, 0, 1, 1] * 60, "b": b, "old": [0] * 120 + [1] * 120}), "old")
+    >>> found = compare_groups(groups, evidence_map, n_permutations=50, random_state=0)
     >>> found.edges, bool(found.different[0])
     ((('a', 'b'),), True)
     """
@@ -274,6 +274,19 @@ def _shares(codes: Any, n_levels: int) -> Floats:
     return np.asarray(seen / seen.sum())
 
 
+def with_levels_of(by: str, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a table is read in which one column tells groups apart, if all others are numbers, too.
+
+    Examples
+    --------
+    >>> with_levels_of("sex", {"continuous": "all", "nominal": None})
+    {'continuous': 'all', 'nominal': ['sex']}
+    """
+    if "all" not in (how.get("continuous") or ()):
+        return dict(how)
+    return {**how, "nominal": [*(how.get("nominal") or ()), by]}
+
+
 def split_by(data: Table, name: str) -> tuple[Groups, tuple[str, str]]:
     """Return the two groups that a variable tells apart, without it, and what they are called.
 
@@ -299,55 +312,3 @@ def split_by(data: Table, name: str) -> tuple[Groups, tuple[str, str]]:
     first, second = (rest.rows(np.flatnonzero(codes == k)) for k in present)
     one, other = (f"{name}={data.levels[v][k]}" for k in present)
     return (first, second), (one, other)
-
-
-def same_levels(first: Table, second: Table) -> Groups:
-    """Return two tables of the same variables so that levels that only one of them has are levels of both.
-
-    Examples
-    --------
-    >>> from ibmap.data import load
-    >>> one, two = same_levels(load({"a": [1, 2], "b": [0, 1]}), load({"b": [1, 1], "a": [3, 1]}))
-    >>> two.names, two.levels, two.codes.tolist()
-    (('a', 'b'), ((1, 2, 3), (0, 1)), [[2, 0], [1, 1]])
-    """
-    for mine, other, which in ((first, second, "second"), (second, first, "first")):
-        if missing := sorted(set(mine.names) - set(other.names)):
-            raise DataError(f"the {which} table has no column {listing(missing)}: both must have the same")
-    order = [second.index(name) for name in first.names]
-    levels = tuple(_union(mine, second.levels[i]) for mine, i in zip(first.levels, order, strict=True))
-    _check_orders(first, second, levels)
-    return (
-        _recoded(first, list(range(first.n_variables)), first, levels),
-        _recoded(second, order, first, levels),
-    )
-
-
-def _check_orders(first: Table, second: Table, levels: tuple[tuple[Hashable, ...], ...]) -> None:
-    """Refuse words with an order of which two tables have different ones: nobody knows the order of all."""
-    for name in first.ordinal:
-        every, i = levels[first.index(name)], first.index(name)
-        theirs = second.levels[second.index(name)]
-        sorted_numbers = all(isinstance(level, int | float) for level in every)
-        if not sorted_numbers and (set(theirs) - set(first.levels[i]) or name not in second.ordinal):
-            raise DataError(f"{name!r} has an order of its levels, which must be the same in both tables")
-
-
-def _union(first: tuple[Hashable, ...], second: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    """Return the labels of both, in order if they have one, those of missing values last."""
-    every = [label for label in dict.fromkeys((*first, *second)) if label is not None]
-    if set(second) - set(first):
-        try:
-            every.sort()  # type: ignore[call-arg]
-        except TypeError:
-            every.sort(key=str)
-    return (*every, None) if None in (*first, *second) else tuple(every)
-
-
-def _recoded(data: Table, order: list[int], like: Table, levels: tuple[tuple[Hashable, ...], ...]) -> Table:
-    codes = np.empty((len(order), data.n_rows), np.int32)
-    for row, i, labels in zip(codes, order, levels, strict=True):
-        place = {label: k for k, label in enumerate(labels)}
-        row[:] = np.array([*(place[label] for label in data.levels[i]), -1])[data.codes[i]]
-    about = (like.names, levels, like.bin_edges, like.backend)
-    return Table(codes, *about, ordinal=like.ordinal, clusters=data.clusters)
