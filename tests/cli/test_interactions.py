@@ -32,6 +32,31 @@ def test_json(ibmap, xor) -> None:
     assert one["posterior"] > 0.999
 
 
+@pytest.fixture
+def mixed(xor):
+    """The same beside two numbers, a word that is missing at times, and an identifier."""
+    frame, rng = pl.read_csv(xor), np.random.default_rng(1)
+    pay, age = rng.normal(size=(2, 400)) + frame["b"].to_numpy()
+    word = np.where(rng.random(400) < 0.1, "", np.where(frame["c"].to_numpy() == 1, "yes", "no"))
+    names = {"id": np.arange(400), "pay": pay, "age": age, "word": pl.Series(word)}
+    frame.with_columns(**names).write_csv(xor)
+    return xor
+
+
+def test_tables_of_any_columns_have_their_levels_looked_at(ibmap, mixed) -> None:
+    ran = ibmap("interactions", mixed)
+    assert ran.code == 0
+    assert "'pay', 'age' are numbers, and interactions are those of levels: left out; --discretize" in ran.err
+    assert "left out 'id'" in ran.err
+    assert "each question uses the rows that answer it" in ran.err
+    assert [line.split()[:3] for line in ran.out.splitlines() if "1 - " in line] == [["=a", "b", "d"]]
+    ran = ibmap("interactions", mixed, "--discretize", "quantile", "--bins", 3)
+    assert (ran.code, "are numbers" in ran.err) == (0, False)
+    ran = ibmap("interactions", mixed, "--only", "b,c,pay,age")
+    assert (ran.code, "of levels: cut numbers (--discretize 'quantile'), or use" in ran.err) == (2, True)
+    assert ibmap("interactions", mixed, "--missing", "impute").refuses("imputes nothing")
+
+
 def test_files(ibmap, xor, tmp_path) -> None:
     out = tmp_path / "found.csv"
     assert ibmap("interactions", xor, "--out", out, "--top", 0, "--safe-csv").code == 0

@@ -1,5 +1,6 @@
 """``ibmap interactions``: which triples of variables say something only together?"""
 
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ import typer
 from ibmap._text import safe_cell
 from ibmap.cli import options, screen
 from ibmap.cli.tables import check_target, write_table
+from ibmap.errors import RequestError
 
 if TYPE_CHECKING:
     from ibmap.learners.interactions import Interaction
@@ -35,6 +37,11 @@ def interactions(
 ) -> None:
     """List the triples of variables that say something only together, beyond their prior."""
     check_target(out, force, file)
+    if table.missing in ("auto", "impute"):
+        raise RequestError(
+            "interactions imputes nothing: leave out --missing, and each triple uses the rows that know it"
+        )
+    table = replace(table.suited_to(None, None, "evidence-map"), missing=table.missing or "question")
     engine, _ = table.read(file)
     from ibmap.learners.interactions import find_interactions
 

@@ -5,6 +5,7 @@ triples (``engines/triples.py``). What it finds are candidates: of the triples o
 beyond their prior, 11 to 83 % are cliques, the others shadows of other variables.
 """
 
+import warnings
 from dataclasses import dataclass
 from math import comb, exp, log, log1p
 from typing import Any
@@ -13,12 +14,13 @@ import numpy as np
 
 from ibmap import _checks
 from ibmap._parallel import n_threads
-from ibmap.data import Table, load
+from ibmap._text import listing
+from ibmap.data import Schema, Table, load
+from ibmap.data.schema import CONTINUOUS
 from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.engines.model import MOST_LEVELS
-from ibmap.errors import RequestError
-from ibmap.independence.base import require_levels
+from ibmap.errors import DataWarning, RequestError
 
 TIE = 1e-9  #: evidence that may come from rounding
 LONGEST = 6 * 3600.0  #: seconds that all threads together may take
@@ -72,7 +74,8 @@ def find_interactions(
     The evidence of a triple compares the joint table of the three with those of its pairs, on the rows that
     know all three; its prior is that one triple of all is expected to interact. An interaction need not be
     direct: like a correlation, it may be the shadow of other variables. Columns of more than 100 levels, and
-    triples with more cells than there are rows, are not looked at.
+    triples with more cells than there are rows, are not looked at; nor are numbers, which a warning names:
+    cut them when the table is loaded (``discretize="quantile"``).
 
     Parameters
     ----------
@@ -105,12 +108,12 @@ def find_interactions(
     most = _checks.whole(most, "most", 1)
     threads = n_threads(n_jobs)
     if not isinstance(data, Table) and not is_engine(data):
-        data = load(data, missing="testwise")
+        data = load(data, missing="testwise", continuous="auto")
     counting = as_engine(data, engine)
-    require_levels(counting)
     check_time(counting, threads)
     levels = np.asarray(counting.schema.cardinalities)
     n = int(((levels > 1) & (levels <= MOST_LEVELS)).sum())
+    leave_out_numbers(counting.schema, n)
     odds, names = -log(max(comb(n, 3), 1)), counting.schema.names
     least = log(least_posterior / (1 - least_posterior)) - odds
     found = counting.triples(least + TIE, most, threads)
@@ -118,6 +121,21 @@ def find_interactions(
         Interaction((names[x], names[y], names[z]), evidence, odds)
         for (x, y, z), evidence in zip(found.which.tolist(), found.evidence.tolist(), strict=True)
     ]
+
+
+def leave_out_numbers(schema: Schema, n_counted: int) -> None:
+    """Say which columns are numbers and are not looked at; refuse a table that has hardly others."""
+    columns = zip(schema.names, schema.kinds, strict=True)
+    numbers = [name for name, kind in columns if kind == CONTINUOUS]
+    if not numbers:
+        return
+    words = "is numbers" if len(numbers) == 1 else "are numbers"
+    said = f"{listing(numbers)} {words}, and interactions are those of levels: "
+    if n_counted < 3:
+        raise RequestError(f"{said}cut numbers (discretize='quantile'), or use other columns")
+    warnings.warn(
+        f"{said}left out; discretize='quantile' cuts numbers into levels", DataWarning, stacklevel=3
+    )
 
 
 def check_time(engine: Engine, threads: int) -> None:
