@@ -255,7 +255,7 @@ def test_tables_that_say_little_have_an_answer(ibmap, write, farm, given):
             "has none: use the Bayesian test ('gaussian', of numbers)",
         ),
         (["--test", "gaussian", "--prior-counts", "bdeu"], "gaussian has no option --prior-counts"),
-        (["--continuous", "all", "--engine", "gpu"], "in memory only"),
+        (["--continuous", "all", "--engine", "gpu"], "takes no numbers and no missing values"),
     ],
 )
 def test_requests_that_make_no_sense_for_numbers(refused, write, farm, given, words):

@@ -166,7 +166,7 @@ def test_tests_and_scores_that_cannot_be_used() -> None:
         ibmap_hc(numbers, FisherZTest())
     with pytest.raises(RequestError, match="expected_neighbours must be a positive number, not 0"):
         ibmap_hc(numbers, score=GaussianScore(expected_neighbours=0))
-    with pytest.raises(RequestError, match="in memory only"):
+    with pytest.raises(RequestError, match="takes no numbers and no missing values"):
         as_engine(numbers, "gpu")
 
 

@@ -338,7 +338,8 @@ def _by_name(name: str, table: Table) -> MakeEngine:
 
         if kind not in ("memory", "threads"):
             raise RequestError(
-                f"numbers and missing values are looked at in memory only: leave out engine={name!r}"
+                f"the engine {name!r} takes no numbers and no missing values: use 'memory' or 'threads', or "
+                "'dask' for a folder"
             )
         threads = n_threads(how.get("n_jobs", -1)) if kind == "threads" else 1
         return partial(MixedEngine, n_threads=threads)
