@@ -137,6 +137,7 @@ def test_learn_and_bootstrap_have_the_same_options_of_the_search():
         "--with-replacement",
         "--stability",
         "--seed",
+        "--strata",
         "--threshold",
         "--about",
         "--checkpoint",

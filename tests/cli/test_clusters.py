@@ -57,3 +57,25 @@ def test_on_the_command_line(ibmap, tmp_path):
     ran = ibmap("learn", tmp_path / "by.csv", "--cluster", "person", "--out", tmp_path / "out")
     ran = ibmap("evaluate", tmp_path / "out", "--data", tmp_path / "by.csv", "--cluster", "person")
     assert ran.code == 0
+
+
+def test_strata(ibmap, tmp_path):
+    x = mixed_table().assign(
+        site=np.repeat(["north", "south", "west"], [150, 100, 50]),
+        person=np.arange(300) // 5,
+        by=np.arange(300) % 2,
+    )
+    x.to_csv(tmp_path / "t.csv", index=False)
+    for k in (0, 1):
+        x[x["by"] == k].drop(columns="by").to_csv(tmp_path / f"{k}.csv", index=False)
+    options = ("--strata", "site", "--seed", 1, "--json")
+    ran = ibmap("bootstrap", tmp_path / "t.csv", "--drop", "by", "--replicates", 3, *options)
+    assert (ran.code, "site" in ran.out) == (0, False)
+    draw = ("--permutations", 5, "--cluster", "person", *options)
+    one = ibmap("compare", tmp_path / "t.csv", "--by", "by", *draw)
+    two = ibmap("compare", tmp_path / "0.csv", tmp_path / "1.csv", *draw)
+    assert json.loads(one.out)["edges"] == json.loads(two.out)["edges"]
+    assert ibmap("bootstrap", tmp_path / "t.csv", "--strata", "place").refuses("no variable 'place'")
+    assert ibmap("learn", tmp_path / "t.csv", "--strata", "site").code == 2  # it draws nothing
+    ran = ibmap("bootstrap", tmp_path / "t.csv", "--strata", "by", "--cluster", "person")
+    assert ran.refuses("--strata by: its values differ within 60 clusters")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ibmap import GSMN, Bootstrap, EvidenceMAP, compare, load
+from ibmap.data import Table
 from ibmap.data.weights import cluster_numbers, design_effect
 from ibmap.engines import as_engine
 from ibmap.engines.memory import drawn_rows
@@ -104,7 +105,8 @@ def test_clusters_are_drawn_whole():
 def test_permutations_keep_clusters_together():
     clusters = np.array([0, 0, 0, 1, 1, 2, 2, 3, 4, 4])  # the first group ends within the cluster 1
     for seed in range(20):
-        first, second = permuted_rows(np.random.default_rng(seed), 4, clusters, 10)
+        table = Table(np.zeros((1, 10), int), ("a",), (("x",),), clusters=clusters)
+        first, second = permuted_rows(np.random.default_rng(seed), 4, table)
         assert sorted([*first, *second]) == list(range(10))
         mine = [np.isin(np.flatnonzero(clusters == c), first).mean() for c in range(5)]
         assert mine[1] == 0.5

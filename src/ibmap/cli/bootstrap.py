@@ -77,7 +77,7 @@ def bootstrap(
     file: options.File,
     learner: options.LearnerOptions,
     test: options.TestOptions,
-    table: options.TableOptions,
+    table: options.DrawingTableOptions,
     resampling: ResamplingOptions,
     output: options.OutputOptions,
     top: Annotated[

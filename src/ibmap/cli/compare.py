@@ -38,7 +38,7 @@ def compare(
     ] = None,
     learner: options.LearnerOptions,
     test: options.TestOptions,
-    table: options.ReadingOptions,
+    table: options.DrawingOptions,
     output: options.OutputOptions,
     top: Annotated[
         int, typer.Option(metavar="N", min=0, help="Number of edges to show; 0: only the summary.")
@@ -84,14 +84,13 @@ def compare(
 
 
 def read_groups(
-    table: options.ReadingOptions, first: Path, second: Path | None, by: str | None
+    table: options.DrawingOptions, first: Path, second: Path | None, by: str | None
 ) -> tuple["Groups", tuple[str, str]]:
     """Return both groups, read together: the same levels, the same bins; and what they are called."""
-    from ibmap.cli.table_options import clusters_of, counted_rows, read_as, say_kinds
+    from ibmap.cli.table_options import counted_rows, read_as, rows_in, say_kinds
     from ibmap.criteria.whole_numbers import with_kinds
     from ibmap.data.files import open_frame
     from ibmap.data.joined import joined
-    from ibmap.data.weights import CountedRows
     from ibmap.learners.comparison import split_by, with_levels_of
 
     opened, labels, rows = open_frame(first), None, None
@@ -101,11 +100,10 @@ def read_groups(
     elif second is not None:
         labels = (first.name, second.name) if first.name != second.name else (str(first), str(second))
         both = opened, open_frame(second)
-        if table.cluster is not None:
-            rows = CountedRows(None, clusters_of(both, table.cluster), f"clusters of {table.cluster}")
-        mine = [name for name in opened.select(how["drop"], how["only"]) if name != table.cluster]
+        rows, of_rows = rows_in(both, how), (table.cluster, table.strata)
+        mine = [name for name in opened.select(how["drop"], how["only"]) if name not in of_rows]
         is_chosen = table.drop or table.only
-        yours = [name for name in both[1].names if name in mine or not (is_chosen or name == table.cluster)]
+        yours = [name for name in both[1].names if name in mine or not (is_chosen or name in of_rows)]
         opened, by = joined(opened.some(mine), both[1].some(yours), labels)
         how |= {"drop": None, "only": None}
     data, said = read_as(opened, with_levels_of(str(by), how), rows)

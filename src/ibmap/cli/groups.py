@@ -14,7 +14,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 from ibmap._text import listed
-from ibmap.cli.options import LearnerOptions, TableOptions, TestOptions
+from ibmap.cli.options import DrawingTableOptions, LearnerOptions, TestOptions
 from ibmap.cli.registries import Names
 from ibmap.cli.screen import writing
 from ibmap.errors import RequestError
@@ -24,7 +24,7 @@ LARGEST = 1_000_000_000  #: of any whole number that is an option, seeds aside
 
 #: options of their own section in the help, by the group that holds them; all others are common
 HEADINGS: dict[str, Any] = {
-    "How the table is read": TableOptions,
+    "How the table is read": DrawingTableOptions,
     "How networks are searched and scored": LearnerOptions,
     "Tests of independence, for learners that ask one": TestOptions,
 }

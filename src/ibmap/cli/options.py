@@ -14,6 +14,8 @@ import typer
 
 from ibmap._text import listed
 from ibmap.cli.knowledge import Knowledge, read_graph, read_knowledge
+from ibmap.cli.table_options import DrawingOptions as DrawingOptions
+from ibmap.cli.table_options import DrawingTableOptions as DrawingTableOptions
 from ibmap.cli.table_options import EngineName as EngineName
 from ibmap.cli.table_options import ReadingOptions as ReadingOptions
 from ibmap.cli.table_options import TableOptions as TableOptions

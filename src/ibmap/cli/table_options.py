@@ -29,6 +29,8 @@ EngineName = Annotated[
     ),
 ]
 
+OF_ROWS = ("weights", "cluster", "strata")  #: options that name columns that say something of rows
+
 _BINS_OF_ONE = r"([^=]+)=\s*(\d+)\s*(?:,|$)"  # a column and its number
 
 
@@ -172,11 +174,11 @@ class ReadingOptions:
         """Whether rows may count more or less than once."""
         if self.weights is None and self.weights_are is not None:
             raise RequestError("weights_are says what the weights are: name their column, too (--weights X)")
-        return self.weights is not None or self.cluster is not None
+        return any(getattr(self, option.name) for option in fields(self) if option.name in OF_ROWS)
 
     def how(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the options as arguments of :func:`load_as`; ``drop`` and ``only`` are lists of names."""
-        how = {option.name: getattr(self, option.name) for option in fields(ReadingOptions)}
+        how = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "engine"}
         how |= {option: named_in(how[option], names) for option in ("drop", "only")}
         how |= {option: of_kind_in(how[option], names) for option in ("nominal", "ordinal", "continuous")}
         if how["continuous"] in (["auto"], ["all"]):
@@ -195,6 +197,16 @@ class ReadingOptions:
                     f"--{option} cuts numbers; --continuous all, and tests and scores of numbers, take them "
                     "as they are: leave out one of the two"
                 )
+
+
+@dataclass(frozen=True)
+class DrawingOptions(ReadingOptions):
+    """How a table is read whose rows are drawn, or distributed anew."""
+
+    strata: Annotated[
+        str | None,
+        typer.Option(metavar="X", help="Column of strata, from each of which rows are drawn by themselves."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -231,8 +243,8 @@ class TableOptions(ReadingOptions):
 
         counts, by_rows = signature(DaskEngine).parameters, ("continuous", "numbers", "imputation_seed")
         any_kind = self.continuous is not None or self.missing in BY_ROWS
-        for option in fields(ReadingOptions):
-            known = option.name in counts or (any_kind and option.name in by_rows)
+        for option in fields(self):
+            known = option.name in (*counts, "engine") or (any_kind and option.name in by_rows)
             if not known and getattr(self, option.name) != option.default:
                 typed = option.name.replace("_", "-")
                 raise RequestError(
@@ -279,6 +291,11 @@ class TableOptions(ReadingOptions):
         return as_engine(data, self.engine)
 
 
+@dataclass(frozen=True)
+class DrawingTableOptions(DrawingOptions, TableOptions):
+    """How a table is read whose rows are drawn, and who counts in it."""
+
+
 def say_kinds(data: "Table") -> None:
     """Say what columns were taken for, where that was not asked for."""
     from ibmap.data.kinds import note
@@ -296,7 +313,7 @@ def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
     if how["only"] is not None:
         return how["drop"]  # type: ignore[no-any-return]
     kept = [opened.names[i] for i in select_columns(opened.names, how["drop"], None)]
-    kept = [name for name in kept if name not in (how["weights"], how["cluster"])]
+    kept = [name for name in kept if name not in map(how.get, OF_ROWS)]
     cut = any(how[option] is not None for option in ("discretize", "bins", "continuous"))
     found = identifiers(opened, kept, cut)
     if not found or len(kept) - len(found) < 2:
@@ -308,21 +325,13 @@ def _with_identifiers(opened: Any, how: dict[str, Any]) -> list[str] | None:
     return [*(how["drop"] or ()), *found]
 
 
-def load_as(
-    source: Any,
-    *,
-    weights: str | None = None,
-    cluster: str | None = None,
-    weights_are: str | None = None,
-    **how: Any,
-) -> "Table":
+def load_as(source: Any, **how: Any) -> "Table":
     """Load a table; weights and clusters are columns of it."""
     rows = None
-    if weights is not None or cluster is not None:
+    if any(how.get(option) is not None for option in OF_ROWS):
         from ibmap.data.files import open_frame
 
-        named = {"weights": weights, "cluster": cluster, "weights_are": weights_are}
-        source, rows = counted_rows(open_frame(Path(source)), named)
+        source, rows = counted_rows(open_frame(Path(source)), how)
     return read_as(source, how, rows)[0]
 
 
@@ -330,42 +339,49 @@ def read_as(source: Any, how: Mapping[str, Any], rows: "CountedRows | None") -> 
     """Return a table, in which rows count as is said, and what there is to say about them."""
     from ibmap.data import load
 
-    left = ("weights", "weights_are", "cluster")
-    data = load(source, **{name: value for name, value in how.items() if name not in left})
+    left_out = (*OF_ROWS, "weights_are")
+    data = load(source, **{name: value for name, value in how.items() if name not in left_out})
     return (data, []) if rows is None else rows.of(data, source, how)
 
 
 def counted_rows(opened: Any, how: Mapping[str, Any]) -> "tuple[Any, CountedRows | None]":
-    """Return a table without its columns of weights and clusters, and what these say of its rows."""
-    named = [name for name in (how.get("weights"), how.get("cluster")) if name is not None]
+    """Return a table without the columns that say something of its rows, and what these say."""
+    named = list(dict.fromkeys(name for option in OF_ROWS if (name := how.get(option)) is not None))
     if not named:
         return opened, None
     from ibmap.data.frames import source_of_polars
-    from ibmap.data.weights import CountedRows, row_weights
+    from ibmap.data.weights import row_weights
 
-    frame, counts, clusters = opened.frame, None, None
+    rows, frame = rows_in([opened], how), opened.frame
     if (weights := how.get("weights")) is not None:
         _check_name(opened, weights)
         if not frame[weights].dtype.is_numeric():
             raise RequestError(f"--weights {weights}: the column holds no numbers")
         kind = how.get("weights_are")
         counts = row_weights(frame[weights].to_numpy(), len(frame), f"--weights {weights}", kind)
-    if (cluster := how.get("cluster")) is not None:
-        clusters = clusters_of([opened], cluster)
-    rows = CountedRows(counts, clusters, f"clusters of {cluster}")
+        rows = rows._replace(weights=counts)
     ordinal = {one: order for one, order in opened.ordinal.items() if one not in named}
     left = frame.drop(named) if rows.kept is None else frame.drop(named).filter(rows.kept)
     return source_of_polars(left, opened.warning, ordinal), rows.some(rows.kept)
 
 
-def clusters_of(tables: Sequence[Any], name: str) -> Any:
-    """Return a number for the cluster of each row of one table after the other."""
-    from ibmap.data.weights import cluster_numbers
+def rows_in(tables: Sequence[Any], how: Mapping[str, Any]) -> "CountedRows":
+    """Return clusters and strata of the rows of one table after the other."""
+    from ibmap.data.weights import CountedRows, cluster_numbers, stratum_numbers
 
-    for table in tables:
-        _check_name(table, name)
-    labels = [label for table in tables for label in table.frame[name].to_list()]
-    return cluster_numbers(labels, len(labels), f"--cluster {name}: its values")
+    def labels(name: str) -> list[Any]:
+        for table in tables:
+            _check_name(table, name)
+        return [label for table in tables for label in table.frame[name].to_list()]
+
+    clusters = strata = None
+    if (cluster := how.get("cluster")) is not None:
+        found = labels(cluster)
+        clusters = cluster_numbers(found, len(found), f"--cluster {cluster}: its values")
+    if (stratum := how.get("strata")) is not None:
+        found = labels(stratum)
+        strata = stratum_numbers(found, len(found), clusters, f"--strata {stratum}: its values")
+    return CountedRows(None, clusters, f"clusters of {cluster}", strata)
 
 
 def _check_name(table: Any, name: str) -> None:

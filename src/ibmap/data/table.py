@@ -71,6 +71,8 @@ class Table:
         How often each row counts, where rows are looked at one by one; None: once.
     clusters : ndarray of int or None
         Rows with the same number belong together.
+    strata : ndarray of int or None
+        Rows with the same number are drawn by themselves.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class Table:
     undecided: tuple[str, ...] = ()
     weights: Floats | None = None
     clusters: Ints | None = None
+    strata: Ints | None = None
 
     def __post_init__(self) -> None:
         names = tuple(_checks.names_in(self.names, "names"))
@@ -121,7 +124,7 @@ class Table:
 
     def __reduce__(self) -> tuple[Any, ...]:
         about = (self.names, self.levels, self.bin_edges, self.backend, self.warnings, self.ordinal)
-        more = (self.reading, self.values, self.numbers, self.undecided, self.weights, self.clusters)
+        more = (self.reading, self.values, self.numbers, self.undecided, *self._of_rows.values())
         return Table, (self.codes, *about, *more)
 
     def digest(self) -> str:
@@ -210,9 +213,13 @@ class Table:
         """
         codes = self._codes_of_rows(rows)
         codes.flags.writeable = False
-        of_rows = {"weights": self.weights, "clusters": self.clusters}
-        known: dict[str, Any] = {name: one[rows] for name, one in of_rows.items() if one is not None}
+        known: dict[str, Any] = {name: one[rows] for name, one in self._of_rows.items() if one is not None}
         return Table(codes, values=self.values[:, rows], **known, **self._about(range(self.n_variables)))
+
+    @property
+    def _of_rows(self) -> dict[str, Any]:
+        """What is known of rows, beside their columns."""
+        return {"weights": self.weights, "clusters": self.clusters, "strata": self.strata}
 
     def read_by(self, reading: Mapping[str, Any]) -> Self:
         """Return the same table, which now says how it was read."""
@@ -236,8 +243,8 @@ class Table:
         """Return some of the variables, in this order."""
         chosen = np.asarray(kept, np.int64)
         place, is_number = self.place[chosen], self.is_number[chosen]
-        values, of_rows = self.values[place[is_number]], {"weights": self.weights, "clusters": self.clusters}
-        return Table(self.codes[place[~is_number]], values=values, **of_rows, **self._about(kept))  # type: ignore[arg-type]
+        values = self.values[place[is_number]]
+        return Table(self.codes[place[~is_number]], values=values, **self._of_rows, **self._about(kept))
 
     def _about(self, kept: Sequence[int]) -> dict[str, Any]:
         """Return what is known of some of the variables, beside their rows."""

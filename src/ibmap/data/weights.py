@@ -102,21 +102,48 @@ def cluster_numbers(groups: Any, n_rows: int, name: str = "the clusters") -> Int
     >>> cluster_numbers(["b", "a", "b"], 3).tolist()
     [1, 0, 1]
     """
+    found = _numbers(groups, n_rows, name, "cluster")
+    if not found.any():
+        raise DataError(f"{name} are all the same: rows of a single cluster cannot tell chance from pattern")
+    return found
+
+
+def stratum_numbers(strata: Any, n_rows: int, clusters: Ints | None = None, name: str = "the strata") -> Ints:
+    """Return a number for the stratum of each row; a cluster lies in one of them.
+
+    Examples
+    --------
+    >>> stratum_numbers(["n", "s", "s"], 3, np.array([0, 1, 1])).tolist()
+    [0, 1, 1]
+    >>> stratum_numbers(["n", "s", "s"], 3, np.array([0, 0, 1]))
+    Traceback (most recent call last):
+        ...
+    ibmap.errors.DataError: the strata differ within 1 cluster: rows that belong together lie in one stratum
+    """
+    found = _numbers(strata, n_rows, name, "stratum")
+    if clusters is not None:
+        pairs = np.unique(np.column_stack([clusters, found]), axis=0)
+        several = int((np.bincount(pairs[:, 0]) > 1).sum())
+        if several:
+            some = "1 cluster" if several == 1 else f"{several:,} clusters"
+            raise DataError(f"{name} differ within {some}: rows that belong together lie in one stratum")
+    return found
+
+
+def _numbers(groups: Any, n_rows: int, name: str, what: str) -> Ints:
     labels = np.asarray(groups)
     if labels.shape != (n_rows,):
-        raise DataError(f"there must be one cluster a row: {n_rows:,} rows, clusters of shape {labels.shape}")
+        raise DataError(f"there must be one {what} a row: {n_rows:,} rows, labels of shape {labels.shape}")
     gone = np.array([one is None or one != one for one in labels.tolist()], bool)  # NaN is not itself
     if gone.any():
         raise DataError(
-            f"{name} are missing in {int(gone.sum()):,} of {n_rows:,} rows: name the cluster of each row, or "
+            f"{name} are missing in {int(gone.sum()):,} of {n_rows:,} rows: name the {what} of each row, or "
             "leave these rows out"
         )
     try:
         found = np.unique(labels, return_inverse=True)[1]
     except TypeError:
         found = np.unique(labels.astype(str), return_inverse=True)[1]
-    if not found.any():
-        raise DataError(f"{name} are all the same: rows of a single cluster cannot tell chance from pattern")
     return np.asarray(found, np.int64)
 
 
@@ -175,9 +202,15 @@ def _intraclass(columns: Floats, known: Any, clusters: Ints, times: Floats) -> f
 
 
 def with_rows(
-    data: Any, counts: RowWeights | None = None, clusters: Ints | None = None, name: str = "clusters"
+    data: Any,
+    counts: RowWeights | None = None,
+    clusters: Ints | None = None,
+    name: str = "clusters",
+    strata: Ints | None = None,
 ) -> tuple[Any, list[str]]:
     """Return a table whose rows count as weights and clusters say, and what to say about it.
+
+    Strata change nothing of that: they say from where rows are drawn.
 
     Numbers and holes are looked at row by row: there a row has its weight. Where all are levels, rows are
     repeated or left out, one after the other, so that neighbours (or those of a cluster) come out right.
@@ -189,6 +222,11 @@ def with_rows(
     >>> with_rows(table, row_weights([1, 0, 2, 1], 4))[0].codes.tolist()
     [[0, 1, 1, 1], [0, 1, 1, 1]]
     """
+    if counts is None and clusters is None and strata is None:
+        return data, []
+    if counts is None and clusters is None:
+        every = data.rows(np.arange(data.n_rows))
+        return replace(every, strata=strata, reading=data.reading, warnings=data.warnings), []
     said = [] if counts is None else [counts.words]
     reading: dict[str, Any] = {} if counts is None else {"weights_are": counts.kind}
     w, doubt = np.ones(data.n_rows) if counts is None else counts.weights, ""
@@ -219,13 +257,15 @@ def with_rows(
     reading, warned = {**data.reading, **reading}, (*data.warnings, *filter(None, [doubt]))
     if len(data.values) or reading.get("missing") in ("question", "impute"):
         rows = data.rows(np.arange(data.n_rows))  # packed ones have no place for weights
-        return replace(rows, weights=w, clusters=clusters, reading=reading, warnings=warned), said
+        about = {"clusters": clusters, "strata": strata, "reading": reading, "warnings": warned}
+        return replace(rows, weights=w, **about), said
     order = None
     if clusters is not None:  # rows of a cluster are neighbours, whatever the order of the rows
         order = np.lexsort((*data.codes[::-1], clusters))
     chosen = repeated(w, order)
-    clusters = None if clusters is None else clusters[chosen]
-    return replace(data.rows(chosen), clusters=clusters, reading=reading, warnings=warned), said
+    clusters, strata = (None if one is None else one[chosen] for one in (clusters, strata))
+    about = {"clusters": clusters, "strata": strata, "reading": reading, "warnings": warned}
+    return replace(data.rows(chosen), **about), said
 
 
 class CountedRows(NamedTuple):
@@ -234,6 +274,7 @@ class CountedRows(NamedTuple):
     weights: RowWeights | None = None
     clusters: Ints | None = None
     name: str = "clusters"
+    strata: Ints | None = None
 
     @property
     def kept(self) -> Bools | None:
@@ -250,7 +291,8 @@ class CountedRows(NamedTuple):
         clusters = self.clusters
         if clusters is not None:
             clusters = np.unique(clusters[rows], return_inverse=True)[1]
-        return CountedRows(weights, clusters, self.name)
+        strata = None if self.strata is None else self.strata[rows]
+        return CountedRows(weights, clusters, self.name, strata)
 
     def of(
         self, data: Any, source: Any = None, how: Mapping[str, Any] | None = None
@@ -261,7 +303,7 @@ class CountedRows(NamedTuple):
         """
         is_cut = how is not None and how.get("missing") == "drop"
         known = self.some(complete_rows(source, how)) if how is not None and is_cut else self
-        return with_rows(data, known.weights, known.clusters, known.name)
+        return with_rows(data, known.weights, known.clusters, known.name, known.strata)
 
 
 def complete_rows(source: Any, how: Mapping[str, Any]) -> Bools | None:

@@ -119,7 +119,7 @@ class GpuEngine(MemoryEngine):
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
-        drawn = self.data.rows(drawn_rows(rng, self.data.n_rows, share, self.data.clusters))
+        drawn = self.data.rows(drawn_rows(rng, self.data.n_rows, share, self.data.clusters, self.data.strata))
         return MemoryEngine(drawn) if self.columns is None else GpuEngine(drawn, self.arrays.__name__)
 
 

@@ -133,7 +133,7 @@ class MemoryEngine(Engine):
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
         data = self.data
-        return MemoryEngine(data.rows(drawn_rows(rng, data.n_rows, share, data.clusters)))
+        return MemoryEngine(data.rows(drawn_rows(rng, data.n_rows, share, data.clusters, data.strata)))
 
     def forget_splits(self) -> None:
         """Give back the buffers in which rows are split; the next question gets new ones."""
@@ -141,24 +141,50 @@ class MemoryEngine(Engine):
 
 
 def drawn_rows(
-    rng: np.random.Generator, n_rows: int, share: float | None = None, clusters: Ints | None = None
+    rng: np.random.Generator,
+    n_rows: int,
+    share: float | None = None,
+    clusters: Ints | None = None,
+    strata: Ints | None = None,
 ) -> Ints:
     """Return which rows a replicate has, in order: as many as there are, or a share of them, none twice.
 
-    Rows that belong together are drawn together.
+    Rows that belong together are drawn together; of every stratum as many as it has, or its share.
+
+    Examples
+    --------
+    >>> strata = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    >>> rows = drawn_rows(np.random.default_rng(0), 8, None, None, strata)
+    >>> np.bincount(strata[rows]).tolist()
+    [3, 5]
     """
-    if clusters is None:
+    if clusters is None and strata is None:
         return _drawn(rng, n_rows, share)
-    order = np.argsort(clusters, kind="stable")
-    start = np.concatenate([[0], np.flatnonzero(np.diff(clusters[order])) + 1, [n_rows]])
-    rows = [order[start[k] : start[k + 1]] for k in _drawn(rng, len(start) - 1, share).tolist()]
-    return np.sort(np.concatenate(rows))
+    unit = np.arange(n_rows) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    order = np.argsort(unit, kind="stable")
+    start = np.concatenate([[0], np.flatnonzero(np.diff(unit[order])) + 1, [n_rows]])
+    if strata is None:
+        units = _drawn(rng, len(start) - 1, share)
+    else:
+        units = _drawn_of_strata(rng, strata[order[start[:-1]]], share)
+    return np.sort(np.concatenate([order[start[k] : start[k + 1]] for k in units.tolist()]))
 
 
 def _drawn(rng: np.random.Generator, n: int, share: float | None) -> Ints:
     if share is None:
         return np.sort(rng.integers(n, size=n))
     return np.sort(rng.choice(n, n_drawn(share, n), replace=False))
+
+
+def _drawn_of_strata(rng: np.random.Generator, strata: Ints, share: float | None) -> Ints:
+    """Return rows of every stratum; where its share is not whole, one more or less."""
+    own = [np.flatnonzero(strata == s) for s in np.unique(strata).tolist()]
+    if share is None:
+        return np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in own])
+    ends = np.cumsum([len(rows) for rows in own]) * n_drawn(share, len(strata)) / len(strata)
+    sizes = np.diff(np.floor(ends + rng.random()), prepend=0.0).astype(np.int64)
+    parts = [rng.choice(rows, size, replace=False) for rows, size in zip(own, sizes.tolist(), strict=True)]
+    return np.concatenate(parts)
 
 
 def n_drawn(share: float, n_rows: int) -> int:

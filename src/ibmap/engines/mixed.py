@@ -357,7 +357,7 @@ class MixedEngine(Engine):
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MixedEngine":
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
-        rows = drawn_rows(rng, self.data.n_rows, share, self.data.clusters)
+        rows = drawn_rows(rng, self.data.n_rows, share, self.data.clusters, self.data.strata)
         filled = self.filled and self.filled.some(slice(None), slice(None), rows)
         return self.of(self.data.rows(rows), filled)
 

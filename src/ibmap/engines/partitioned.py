@@ -201,7 +201,7 @@ class ThreadEngine(PartitionedEngine):
         """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
         if not isinstance(self._given, Table):
             return super().resampled(rng, share)
-        rows = drawn_rows(rng, self.schema.n_rows, share, self._given.clusters)
+        rows = drawn_rows(rng, self.schema.n_rows, share, self._given.clusters, self._given.strata)
         return ThreadEngine(self._given.rows(rows), self._jobs)
 
     def arranged(self, arrangement: Arrangement) -> Engine:

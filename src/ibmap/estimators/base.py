@@ -17,7 +17,14 @@ from ibmap.criteria.whole_numbers import with_kinds
 from ibmap.data import Schema, Table, load
 from ibmap.data.files import open_frame
 from ibmap.data.schema import CONTINUOUS, NOMINAL, ORDINAL
-from ibmap.data.weights import CountedRows, cluster_numbers, n_rows_of, row_weights, some_rows
+from ibmap.data.weights import (
+    CountedRows,
+    cluster_numbers,
+    n_rows_of,
+    row_weights,
+    some_rows,
+    stratum_numbers,
+)
 from ibmap.engines import Engine, as_engine
 from ibmap.engines.engine import is_engine
 from ibmap.errors import RequestError, SearchWarning
@@ -46,11 +53,13 @@ def takes_old_name(init: Callable[..., None]) -> Callable[..., None]:
     return constructor
 
 
-def counted_rows(X: Any, weights: Any, groups: Any, weights_are: Any) -> tuple[Any, CountedRows | None]:
+def counted_rows(
+    X: Any, weights: Any = None, groups: Any = None, weights_are: Any = None, strata: Any = None
+) -> tuple[Any, CountedRows | None]:
     """Return a table without rows of weight zero, and how often the others count; None if each does once."""
-    if weights is None and groups is None:
-        if weights_are is not None:
-            raise RequestError("weights_are says what sample_weight is: give both")
+    if weights is None and weights_are is not None and groups is None:
+        raise RequestError("weights_are says what sample_weight is: give both")
+    if weights is None and groups is None and strata is None:
         return X, None
     if is_engine(X):
         raise RequestError("an engine holds its rows already: give weights and groups with a table")
@@ -60,7 +69,8 @@ def counted_rows(X: Any, weights: Any, groups: Any, weights_are: Any) -> tuple[A
     n_rows = X.n_rows if is_coded else n_rows_of(X)
     counts = None if weights is None else row_weights(weights, n_rows, "sample_weight", weights_are)
     clusters = None if groups is None else cluster_numbers(groups, n_rows, "groups")
-    rows = CountedRows(counts, clusters)
+    of_strata = None if strata is None else stratum_numbers(strata, n_rows, clusters, "strata")
+    rows = CountedRows(counts, clusters, strata=of_strata)
     if rows.kept is not None:
         kept = np.flatnonzero(rows.kept)
         X = replace(X.rows(kept), warnings=X.warnings, reading=X.reading) if is_coded else some_rows(X, kept)
@@ -126,7 +136,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         for name in ("required", "forbidden"):
             if isinstance(getattr(self, name, None), Iterator):
                 raise RequestError(f"{name} must be a list of edges: an iterator is empty at a second fit")
-        X, rows = counted_rows(X, sample_weight, groups, weights_are)
+        return self._fit(*counted_rows(X, sample_weight, groups, weights_are))
+
+    def _fit(self, X: Any, rows: CountedRows | None) -> Self:
+        """Learn from a table of which more is known than its columns."""
         engine = self._engine(X, self.bins, rows=rows)
         schema = engine.schema
         self.__dict__.pop("_described", None)

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from ibmap._random import RandomState
 from ibmap.engines import Engine
 from ibmap.errors import RequestError
-from ibmap.estimators.base import StructureLearner
+from ibmap.estimators.base import StructureLearner, counted_rows
 from ibmap.estimators.score_based import EvidenceMAP
 from ibmap.graph import Graph
 from ibmap.learners.bootstrap import SHARE, bootstrap
@@ -82,7 +82,13 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         self.stability = stability
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, weights_are: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        weights_are: Any = None,
+        strata: Any = None,
     ) -> Self:
         """Learn from the table and from its replicates.
 
@@ -98,6 +104,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
             The cluster of each row: clusters are drawn whole.
         weights_are : {"frequency", "sampling"} or None
             What ``sample_weight`` is.
+        strata : array of shape (rows,), optional
+            The stratum of each row: of every stratum a replicate has as many rows, or the same share.
         """
         learner = EvidenceMAP() if self.learner is None else self.learner
         if not isinstance(learner, StructureLearner):
@@ -113,9 +121,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
                 copy.checkpoint = None  # a file holds one search
             return copy._learn(engine)  # type: ignore[no-any-return]
 
-        self.learner_ = clone(learner).fit(
-            X, sample_weight=sample_weight, groups=groups, weights_are=weights_are
-        )
+        rows = counted_rows(X, sample_weight, groups, weights_are, strata)
+        self.learner_ = clone(learner)._fit(*rows)
         self.bootstrapped_ = bootstrap(
             self.learner_.engine_,
             learn,

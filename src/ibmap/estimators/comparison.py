@@ -11,10 +11,9 @@ from ibmap.criteria.whole_numbers import with_kinds
 from ibmap.data import load
 from ibmap.data.frames import open_source
 from ibmap.data.joined import joined
-from ibmap.data.weights import CountedRows, cluster_numbers, n_rows_of
 from ibmap.engines import Engine
 from ibmap.errors import RequestError
-from ibmap.estimators.base import StructureLearner
+from ibmap.estimators.base import StructureLearner, counted_rows
 from ibmap.estimators.score_based import EvidenceMAP
 from ibmap.learners.comparison import Groups, compare_groups, split_by, with_levels_of
 from ibmap.results.comparison import Comparison
@@ -28,6 +27,7 @@ def compare(
     *,
     by: str | None = None,
     groups: Any = None,
+    strata: Any = None,
     labels: tuple[str, str] | None = None,
     n_permutations: int = 500,
     random_state: RandomState = None,
@@ -48,6 +48,8 @@ def compare(
     groups : array of shape (rows,), optional
         The cluster of each row of one table: rows count as their effective number, and clusters stay
         together.
+    strata : array of shape (rows,), optional
+        The stratum of each row of one table: rows are distributed anew within strata.
     labels : pair of str, optional
         What the groups are called.
     n_permutations : int
@@ -78,7 +80,7 @@ def compare(
         raise RequestError(
             f"learner must be one of ibmap's learners, such as EvidenceMAP(), not {in_short(learner)}"
         )
-    tables, named = _groups(learner, first, second, by, groups)
+    tables, named = _groups(learner, first, second, by, groups, strata)
 
     def learn(engine: Engine) -> Learned:
         copy: Any = clone(learner)
@@ -104,14 +106,16 @@ def _labels(labels: Any) -> tuple[str, str]:
 
 
 def _groups(
-    learner: StructureLearner, first: Any, second: Any, by: str | None, clusters: Any
+    learner: StructureLearner, first: Any, second: Any, by: str | None, clusters: Any, strata: Any
 ) -> tuple[Groups, tuple[str, str]]:
     """Return both groups, with the same levels, and what they are called."""
     if (second is None) == (by is None):
         raise RequestError("compare takes two tables, or one and by=, the column that tells its groups apart")
-    if second is not None and clusters is not None:
-        raise RequestError("groups belong to the rows of one table: join both, and name the column (by=)")
-    source, labels = first, None
+    if second is not None and (clusters is not None or strata is not None):
+        raise RequestError(
+            "groups and strata belong to the rows of one table: join both, and name the column (by=)"
+        )
+    (source, rows), labels = counted_rows(first, groups=clusters, strata=strata), None
     if by is None:
         labels = "first", "second"
         source, by = joined(open_source(first), open_source(second), labels)
@@ -119,8 +123,7 @@ def _groups(
     if how["missing"] in ("auto", "impute"):
         how["missing"] = "question" if how.get("continuous") == "auto" else "error"
     data = load(source, **how)
-    if clusters is not None:
-        rows = CountedRows(None, cluster_numbers(clusters, n_rows_of(first), "groups"))
+    if rows is not None:
         data, _ = rows.of(data, first, how)
     groups, named = split_by(with_kinds(data), by)
     return groups, labels or named

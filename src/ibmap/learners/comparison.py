@@ -45,7 +45,7 @@ def compare_groups(
     with groups of the same sizes whose rows are drawn from all. An edge that was chosen because it happened
     to be strong in one group is thus compared with others that were. As differences are measured in standard
     errors, it matters little whether the groups differ in other respects, such as the shares of
-    their levels (Chung and Romano 2013). Rows that belong together stay together.
+    their levels (Chung and Romano 2013). Rows that belong together stay together, and in their stratum.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def compare_groups(
     n_first = groups[0].n_rows
     if not n_first or not groups[1].n_rows:
         raise DataError(f"the group {labels[0] if not n_first else labels[1]!r} has no rows")
-    every, clusters = _joined(groups)
+    every = _joined(groups)
     over = Event()
 
     def permuted(_: int, rng: np.random.Generator) -> dict[tuple[int, int], float]:
         if over.is_set():
             raise KeyboardInterrupt
-        first, second = map(every.rows, permuted_rows(rng, n_first, clusters, every.n_rows))
+        first, second = map(every.rows, permuted_rows(rng, n_first, every))
         return _measured((first, second), learn)[1]
 
     learned, observed = _measured(groups, learn)
@@ -105,47 +105,50 @@ def compare_groups(
     return _judged(labels, shown, fitted_strengths(groups, union, margins), observed, chance)
 
 
-def _joined(groups: Groups) -> tuple[Table, Ints | None]:
-    """Return the rows of both groups as one table, and the cluster of each row."""
+def _joined(groups: Groups) -> Table:
+    """Return the rows of both groups as one table."""
     first, second = groups
-    known = [group.clusters for group in groups if group.clusters is not None]
-    clusters = np.concatenate(known) if len(known) == 2 else None
     codes, values = (
         np.concatenate(parts, axis=1)
         for parts in ([first.codes, second.codes], [first.values, second.values])
     )
     about: dict[str, Any] = {"ordinal": first.ordinal, "values": values, "numbers": first.numbers}
-    if first.weights is not None and second.weights is not None:
-        about["weights"] = np.concatenate([first.weights, second.weights])
-    return Table(codes, first.names, first.levels, first.bin_edges, first.backend, **about), clusters
+    for name in ("weights", "clusters", "strata"):
+        known = [one for group in groups if (one := getattr(group, name)) is not None]
+        about[name] = np.concatenate(known) if len(known) == 2 else None
+    return Table(codes, first.names, first.levels, first.bin_edges, first.backend, **about)
 
 
-def permuted_rows(
-    rng: np.random.Generator, n_first: int, clusters: Ints | None, n_rows: int
-) -> tuple[Ints, Ints]:
+def permuted_rows(rng: np.random.Generator, n_first: int, table: Table) -> tuple[Ints, Ints]:
     """Return the rows of two groups, distributed anew; the first ones were in the first group.
 
     Clusters that lie within a group go to either as a whole. Within one that both groups share, rows are
-    distributed among its own rows.
+    distributed among its own rows. Of every stratum as many go to each group as before.
 
     Examples
     --------
-    >>> first, second = permuted_rows(np.random.default_rng(1), 2, np.array([5, 5, 7, 7]), 4)
+    >>> table = Table([[0, 0, 0, 0]], ("a",), (("x",),), clusters=np.array([5, 5, 7, 7]))
+    >>> first, second = permuted_rows(np.random.default_rng(1), 2, table)
     >>> first.tolist(), second.tolist()
     ([0, 1], [2, 3])
     """
-    if clusters is None:
+    n_rows, clusters, strata = table.n_rows, table.clusters, table.strata
+    if clusters is None and strata is None:
         rows = rng.permutation(n_rows)
         return rows[:n_first], rows[n_first:]
-    which = np.unique(clusters, return_inverse=True)[1]
+    unit = np.arange(n_rows) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    stratum = np.zeros(int(unit.max()) + 1, np.int64)
+    stratum[unit] = 0 if strata is None else strata
     is_first = np.arange(n_rows) < n_first
-    share = np.bincount(which, is_first) / np.bincount(which)
-    whole = np.flatnonzero((share == 0) | (share == 1))
+    share = np.bincount(unit, is_first) / np.bincount(unit)
+    is_whole = (share == 0) | (share == 1)
     new = share.copy()
-    new[whole] = share[rng.permutation(whole)]
-    label = new[which] == 1
-    for cluster in np.flatnonzero((share > 0) & (share < 1)).tolist():
-        own = np.flatnonzero(which == cluster)
+    for s in np.unique(stratum).tolist():
+        whole = np.flatnonzero(is_whole & (stratum == s))
+        new[whole] = share[rng.permutation(whole)]
+    label = new[unit] == 1
+    for cluster in np.flatnonzero(~is_whole).tolist():
+        own = np.flatnonzero(unit == cluster)
         label[own] = rng.permutation(is_first[own])
     return np.flatnonzero(label), np.flatnonzero(~label)
 
