@@ -7,7 +7,7 @@ import argparse
 import csv
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,6 @@ Case = tuple[str, MixedWorld, Any]  #: what it is, the world, and the table if i
 
 def ours(table: Any) -> Any:
     return ibmap.EvidenceMAP().fit(table).learned_
-
-
-def peers() -> dict[str, Callable[[Any], Any]]:
-    return {"ibmap": ours}
 
 
 def cases(kinds: list[str], seeds: int) -> Iterator[tuple[str, str, MixedWorld, Any]]:

@@ -86,6 +86,16 @@ copies and missing values are in [`benchmarks/results/mixed.csv`](../benchmarks/
 |---|---|---|---|
 """
 
+MIXED_PEERS = """
+The worlds of 20 variables beside scikit-learn (`python benchmarks/mixed_peers.py`,
+[`mixed_peers.csv`](../benchmarks/results/mixed_peers.csv), with false and missed edges): errors, four tables
+each. GraphicalLassoCV, and L1 regressions of each column (LassoCV, LogisticRegressionCV) whose neighbours
+are joined by "and" or "or". Their penalties are chosen to predict, and join too much:
+
+| method | mrf 100 | 400 | 1,600 | dag 100 | 400 | 1,600 |
+|---|---|---|---|---|---|---|
+"""
+
 ORDERS = """## Ten networks, and the order of their columns
 
 The first 500, 2,000 and 10,000 rows of ten known networks: errors of `evidence-map` (`python
@@ -268,6 +278,16 @@ def mixed_tables(folder: Path) -> str:
         for cut in ("", " quartiles")
     ]
     found = [MIXED + "\n".join(found)]
+    peers = pl.read_csv(folder / "mixed_peers.csv").sort("world", "rows", descending=[True, False])
+    methods = peers.group_by("method").agg(pl.col("errors").sum()).sort("errors")["method"]
+    lines = [
+        [
+            f"`{method}`" if method == "evidence-map" else method,
+            *map(str, peers.filter(method=method)["errors"]),
+        ]
+        for method in methods
+    ]
+    found.append(MIXED_PEERS + "\n".join(f"| {' | '.join(line)} |" for line in lines))
     said = ", ".join(f"{kind} {error:.3f}" for kind, _, error in shares.iter_rows())
     found.append(f"\nExpected errors of calibration, pairs with posteriors above 0.01: {said}.")
     kinds = pl.read_csv(folder / "kinds.csv").group_by(
