@@ -39,14 +39,14 @@ def worlds() -> Iterator[World]:
     for potentials in ("random", "symmetric"):
         for n in NS:
             for tau in TAUS:
-                make = partial(_random, n, tau, potentials, 2)
+                make = partial(random_world, n, tau, potentials, 2)
                 yield World(f"{potentials} n={n} tau={tau}", f"{potentials} n={n}", n, SIZES, make)
     for couplings in ("ferromagnetic", "plus-minus"):
         yield World(f"ising {couplings}", "ising", 100, SIZES, partial(_ising, couplings))
     for shape in ("scale-free", "hubs"):
         yield World(shape, shape, 100, SIZES, partial(_shaped, shape))
     for levels in (3, 4):
-        make = partial(_random, 50, 3, "symmetric", levels)
+        make = partial(random_world, 50, 3, "symmetric", levels)
         yield World(f"{levels} levels", f"{levels} levels", 50, SIZES, make)
     yield World("three-way", "three-way", 30, SIZES, _three_way)
     yield World("copies", "copies", 30, SIZES, _copies)
@@ -61,7 +61,8 @@ def folder() -> Path:
     return Path(os.environ.get("IBMAP_DATA", beside)) / "networks"
 
 
-def _random(n: int, tau: int, potentials: str, levels: int, rows: int, seed: int) -> Made:
+def random_world(n: int, tau: int, potentials: str, levels: int, rows: int, seed: int) -> Made:
+    """A network of random edges, so many for each variable."""
     world = simulate_random(n, tau, rows, potentials=potentials, levels=levels, random_state=seed)
     return world.to_table(), world.graph
 
