@@ -1,6 +1,7 @@
 """What is said of effects is what was computed: intervals, signs, and which edges are worked out together."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from ibmap import Graph
 from ibmap.data import load
 from ibmap.engines import as_engine
+from ibmap.model.dependent_effects import Dependence
 from ibmap.model.effects import _alike, edge_effects
 from ibmap.model.layout import Layout
-from ibmap.model.mixed_effects import mixed_effects
+from ibmap.model.mixed_effects import MixedEffects, mixed_effects
 from ibmap.model.tables import network_of_tables
 
 RNG = np.random.default_rng(0)
@@ -51,3 +53,169 @@ def test_a_table_of_two_variables_is_an_edge_whatever_it_holds() -> None:
     network = network_of_tables("abc", [(0, 1)] * 3, flat)
     assert network.graph.edges == (("a", "b"),)
     assert network.interactions == ()
+
+
+def odds(*ratios: float, strength: float = 0.0) -> Dependence:
+    levels = tuple((str(k),) for k in range(len(ratios)))
+    return Dependence(("z",), levels, "log_odds_ratio", tuple(np.log(ratios)), (0.1,) * len(ratios), strength)
+
+
+def strengths(*values: float, strength: float = 0.0) -> Dependence:
+    levels = tuple((str(k),) for k in range(len(values)))
+    return Dependence(("z",), levels, "strength", values, (0.1,) * len(values), strength)
+
+
+def test_effects_are_told_by_level_where_they_differ_by_a_factor_of_two() -> None:
+    assert odds(2.1, 1.0).is_large(0.0)
+    assert odds(0.7, 1.0, 1.45).is_large(0.0)
+    assert not odds(1.0, 1.9).is_large(0.9)
+    assert not odds(1.0, 1.9, strength=0.9).is_large(0.0), "only Cramér's V has a strength that may hide"
+
+
+def test_strengths_are_told_by_level_where_they_differ_much_or_the_average_hides_them() -> None:
+    assert strengths(0.61, 0.3).is_large(0.9), "twice as large, and more"
+    assert not strengths(0.59, 0.3).is_large(0.9)
+    assert strengths(0.05, 0.26).is_large(0.9), ".2 larger, and more"
+    assert not strengths(0.05, 0.24).is_large(0.9)
+    assert strengths(0.5, 0.5, strength=0.46).is_large(0.3), "half as large again as the average"
+    assert not strengths(0.5, 0.5, strength=0.44).is_large(0.3)
+    assert strengths(0.2, 0.2, strength=0.21).is_large(0.0)
+    assert not strengths(0.2, 0.2, strength=0.19).is_large(0.0)
+
+
+def test_effects_by_level_are_told_the_largest_first_with_their_intervals() -> None:
+    one, labels = odds(0.5, 20.0, 3.0), (("no", "yes"), ("off", "on"))
+    times = [20.0, 3.0, 0.5]
+    around = [[float(f"{t * np.exp(side * 0.196):.2g}") for side in (-1, 1)] for t in times]
+    parts = [
+        f"{t:g} times as high (95 % between {low:g} and {high:g}) if z={k}"
+        for t, k, (low, high) in zip(times, (1, 2, 0), around, strict=True)
+    ]
+    assert one.in_words(("x", "y"), labels) == (
+        "The effect depends on z. With x=yes, not no, the odds of y=on are "
+        f"{parts[0]}, {parts[1]} and {parts[2]}."
+    )
+    assert one.in_short() == "odds × 20 if z=1, × 0.5 if z=0"
+    assert "The odds of y by x are 20 times" in one.in_words(("x", "y"), (("no", "yes"), ("a", "b", "c")))
+    assert "The odds of y by x are 20 times" in one.in_words(("x", "y"), (("a", "b", "c"), ("no", "yes")))
+    of_tables = strengths(0.25, 0.5)
+    assert of_tables.in_words(("x", "y"), labels) == (
+        "The effect depends on z. Cramér's V of x and y is 0.50 if z=1 and 0.25 if z=0."
+    )
+    assert of_tables.in_short() == "V 0.50 if z=1, 0.25 if z=0"
+    both = replace(odds(9.5, 0.3), on=("z", "w"), levels=(("0", "a"), ("1", "b")))
+    assert both.in_short() == "odds × 0.3 to 9.5, by z and w"
+    assert "if z=0 and w=a" in both.in_words(("x", "y"), labels)
+
+
+def test_a_dependence_comes_back_from_its_dictionary_and_lists_of_other_lengths_are_refused() -> None:
+    one = odds(0.5, 20.0, 3.0)
+    assert Dependence.from_dict(one.to_dict()) == one
+    for wrong in (
+        {"values": [1.0, 2.0]},
+        {"errors": [1.0]},
+        {"levels": [["0"], ["1"]]},
+        {"levels": [["0"], ["1"], []]},
+        {"on": []},
+    ):
+        with pytest.raises(ValueError, match="no levels"):
+            Dependence.from_dict({**one.to_dict(), **wrong})
+
+
+#: what may be known of an edge of each kind, and how it is said
+SAID = [
+    (
+        {"partial_correlation": 0.5, "partial_correlation_se": 0.04, "direction": 1.0, "strength": 0.5},
+        ((), ()),
+        "r +0.50 ± 0.04",
+        "x and y rise together, everything else equal: their partial correlation is +0.50 ± 0.04.",
+    ),
+    (
+        {"partial_correlation": -0.5, "partial_correlation_se": 0.04, "direction": -1.0, "strength": 0.5},
+        ((), ()),
+        "r -0.50 ± 0.04",
+        "x falls where y rises, everything else equal: their partial correlation is -0.50 ± 0.04.",
+    ),
+    (
+        {"log_odds_ratio": np.log(3), "log_odds_ratio_se": 0.1, "direction": 1.0, "strength": 0.25},
+        (("no", "yes"), ("off", "on")),
+        "odds × 3 (2.5 to 3.6)",
+        "The odds of y=on are 3 times as high with x=yes as with x=no, everything else equal (95 % between "
+        "2.5 and 3.6).",
+    ),
+    (
+        {"mean_difference": 0.75, "mean_difference_se": 0.2, "direction": 1.0, "strength": 0.25},
+        (("low", "mid", "high"), ()),
+        "differs by +0.75 ± 0.2 SD",
+        "y is higher by 0.75 ± 0.2 standard deviations with x=high than with x=low, everything else equal.",
+    ),
+    (
+        {"mean_difference": -0.75, "mean_difference_se": 0.2, "direction": -1.0, "strength": 0.25},
+        ((), ("low", "mid", "high")),
+        "differs by -0.75 ± 0.2 SD",
+        "x is lower by 0.75 ± 0.2 standard deviations with y=high than with y=low, everything else equal.",
+    ),
+    (
+        {"mean_difference": 0.75, "mean_difference_se": 0.2, "highest": 1.0, "strength": 0.25},
+        (("red", "green", "blue"), ()),
+        "differs by 0.75 ± 0.2 SD",
+        "y is highest with x=green, by 0.75 ± 0.2 standard deviations above the lowest, everything else "
+        "equal.",
+    ),
+    (
+        {
+            "mean_difference": 0.75,
+            "mean_difference_se": 0.2,
+            "direction": 1.0,
+            "strength": 0.25,
+            "log_odds_per_sd": np.log(12.4),
+            "log_odds_per_sd_se": 0.1,
+        },
+        (("no", "yes"), ()),
+        "odds × 12 (10 to 15) per SD",
+        "y is higher by 0.75 ± 0.2 standard deviations with x=yes than with x=no, everything else equal; one "
+        "standard deviation more of y multiplies the odds of x=yes by 12 (95 % between 10 and 15).",
+    ),
+    (
+        {"strength": 0.25, "strength_se": 0.03, "direction": -1.0},
+        (("low", "mid", "high"), ("a", "b", "c")),
+        "r -0.25 ± 0.03",
+        "",
+    ),
+    (
+        {"strength": 0.25, "strength_se": 0.03},
+        (("low", "mid", "high"), ("a", "b")),
+        "strength 0.25 ± 0.03",
+        "",
+    ),
+    ({}, ((), ()), "", ""),
+]
+
+
+@pytest.mark.parametrize(("found", "levels", "short", "words"), SAID)
+def test_effects_between_columns_of_all_kinds_are_said_by_what_is_known(
+    found: dict[str, float], levels: tuple[tuple[str, ...], tuple[str, ...]], short: str, words: str
+) -> None:
+    effects = MixedEffects((found,))
+    assert effects.in_short(0) == short
+    size = found.get("strength", 0.0)
+    strength = f"In all they know as much of each other as two numbers of correlation {size:.2f}."
+    assert effects.in_words(0, ("x", "y"), levels) == (f"{words} {strength}".strip() if found else "")
+    if found:
+        turning = MixedEffects(({**found, "turning_point": -1.234},)).in_words(0, ("x", "y"), levels)
+        assert "The effect turns at -1.23 standard deviations." in turning
+    if found and "partial_correlation" not in found:
+        assert effects.in_words(0, ("x", "y")) == strength, "labels are not known"
+    expected = found.get("strength", np.nan) * (-1 if found.get("direction", 0) < 0 else 1)
+    np.testing.assert_equal(effects.strength, [expected])
+    assert effects.sign.tolist() == [found.get("direction", 0.0)]
+    assert effects.numbers(0) == found
+
+
+def test_huge_odds_are_told_in_powers_of_ten() -> None:
+    one = {"log_odds_ratio": 100.0, "log_odds_ratio_se": 1.0}
+    assert MixedEffects((one,)).in_short(0) == "odds × 5.2e+21 (5.2e+21 to 5.2e+21)"
+    one = {"log_odds_ratio": -100.0, "log_odds_ratio_se": 1.0}
+    assert MixedEffects((one,)).in_short(0) == "odds × 1.9e-22 (1.9e-22 to 1.9e-22)"
+    one = {"log_odds_ratio": np.log(90_000), "log_odds_ratio_se": 0.1}
+    assert MixedEffects((one,)).in_short(0) == "odds × 90000 (74000 to 1.1e+05)"
