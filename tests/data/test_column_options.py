@@ -202,3 +202,39 @@ def test_a_matrix_is_cut_as_its_columns_are(discretize: str | None, bins: int | 
     whole = load(matrix, discretize=discretize, bins=bins)
     parts = load(dict(zip(whole.names, matrix.T, strict=True)), discretize=discretize, bins=bins)
     assert (whole.levels, whole.digest()) == (parts.levels, parts.digest())
+
+
+def test_a_number_that_stands_for_missing_is_no_truth_value() -> None:
+    table = {
+        "a": [True, False, True, True],
+        "b": [1, 0, 1, 1],
+        "c": ["1", "1.0", "x", "1"],
+        "d": [0.5, 1.0, 2.5, 1.0],
+    }
+    data = load(table, missing_values=[1], missing="testwise", nominal=["d"])
+    assert data.levels == ((False, True), (0,), ("x",), (0.5, 2.5))
+    assert data.codes.tolist() == [[1, 0, 1, 1], [-1, 0, -1, -1], [-1, -1, 0, -1], [0, -1, 1, -1]]
+    data = load(table, missing_values={"a": ["True"], "c": ["x"]}, missing="testwise", nominal=["d"])
+    assert data.levels == ((False,), (0, 1), ("1", "1.0"), (0.5, 1, 2.5))
+    assert data.codes[0].tolist() == [-1, 0, -1, -1]
+
+
+def test_errors_about_orders_name_the_levels_and_show_an_order() -> None:
+    words = ["north pole", "south", "west", "east", "up", "down", "in"]
+    with pytest.raises(DataError) as raised:
+        load({"way": words, "y": [0, 1] * 3 + [0]}, ordinal=["way"])
+    assert str(raised.value) == (
+        "the levels of 'way' are words without a known order (down, east, in, north pole, south and 2 more): "
+        'say it, such as ordinal="way=down<east<in" with the lowest first'
+    )
+    with pytest.raises(DataError, match=r"lacks the levels 'a', 'c': it has b < d$"):
+        load({"x": list("abcd"), "y": [0, 1] * 2}, ordinal=["x=b<d"])
+    assert load({"x": [2.5, 1, 3.5], "y": [0, 1, 0]}, ordinal=["x"]).levels[0] == (1, 2.5, 3.5)
+
+
+def test_a_category_for_missing_values_is_told_of_all_columns_that_lose_their_order() -> None:
+    table = {"a": [3, 1, None, 2], "b": [None, 2, 1, 3], "c": [0, 1, 0, 1]}
+    words = "no place in the order of 'a', 'b': they are taken as nominal"
+    with pytest.warns(DataWarning, match=words):
+        data = load(table, ordinal=["a", "b"], missing="category")
+    assert data.ordinal == ()

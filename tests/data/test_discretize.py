@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ibmap.data import load
 from ibmap.data.discretize import interval_labels
+from ibmap.errors import DataError, RequestError
 
 SKEWED = np.random.default_rng(5).lognormal(size=400)
 LUMPY = np.round(np.random.default_rng(6).normal(size=400), 1)
@@ -182,3 +183,78 @@ def test_a_range_beyond_the_largest_float_is_cut_as_any_other(method):
     assert huge.codes.tolist() == plain.codes.tolist()
     assert np.isfinite(huge.bin_edges["x"]).all()
     assert huge.bin_edges["x"][0], huge.bin_edges["x"][-1] == (-largest, largest)
+
+
+def test_a_single_edge_is_an_inner_one_wherever_the_values_lie() -> None:
+    for x in ([1.5, 2.5], [0.25, 0.5], [0.5, 1.5], [1.0, 1.0]):
+        data = load({"x": x, "y": [0, 1]}, bins={"x": [1.0]})
+        assert data.bin_edges["x"] == (-np.inf, 1.0, np.inf)
+        assert data.levels[0] == tuple(
+            label for label, there in (("(-inf, 1)", min(x) < 1), ("[1, inf)", max(x) >= 1)) if there
+        )
+
+
+def test_edges_at_the_ends_of_the_values_are_outer_ones() -> None:
+    for x, edges in (
+        ([1.0, 1.5, 2.0], (1.0, 2.0)),
+        ([0.5, 1.5, 2.0], (-np.inf, 1.0, 2.0)),
+        ([1.0, 1.5, 2.5], (1.0, 2.0, np.inf)),
+    ):
+        assert load({"x": x, "y": [0, 1, 0]}, bins={"x": [1.0, 2.0]}).bin_edges["x"] == edges
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"discretize": "median"}, "discretize must be None, 'equal-width' or 'quantile', not 'median'"),
+        ({"discretize": "quantile", "bins": 1}, "bins must be at least 2, not 1"),
+        ({"discretize": "quantile", "bins": 100_001}, "bins must be at most 100,000"),
+        ({"bins": 3}, "bins=3 needs a method"),
+        ({"bins": {"x": 3}}, "bins=3 needs a method"),
+        ({"discretize": "quantile", "bins": True}, "bins must be a whole number, or map names"),
+        ({"bins": [1.0, 2.0]}, "bins must be a whole number, or map names"),
+        ({"bins": {"x": "12"}}, "bins must be a whole number, or map names"),
+        ({"bins": {"x": []}}, "bins must be a whole number, or map names"),
+        ({"bins": {"x": [2.0, 1.0]}}, "bins must be a whole number, or map names"),
+        ({"bins": {"x": [1.0, 1.0, 2.0]}}, "bins must be a whole number, or map names"),
+        ({"bins": {"x": [1.0, np.nan]}}, "bins must be a whole number, or map names"),
+        ({"bins": {"x": [[1.0, 2.0]]}}, "bins must be a whole number, or map names"),
+        ({"bins": {"x": ["a"]}}, "bins must be a whole number, or map names"),
+        ({"bins": {"y": [1.0]}}, "column 'y', which holds no numbers to cut"),
+    ],
+)
+def test_bins_that_make_no_sense_are_refused(how, words):
+    with pytest.raises(DataError, match=words):
+        load({"x": [0.5, 1.5, 2.5], "y": ["a", "b", "a"]}, **how)
+
+
+def test_as_many_bins_as_may_be_and_a_last_bin_of_one_value_are_taken():
+    table = {"x": [0.5, 1.5, 2.5], "y": ["a", "b", "a"]}
+    assert load(table, discretize="equal-width", bins=100_000).cardinalities[0] == 3
+    assert load(table, discretize="equal-width", bins=2).cardinalities[0] == 2
+    assert load(table, bins={"x": [0.5, 2.5, 2.5]}).levels[0] == ("[0.5, 2.5)", "[2.5, 2.5]")
+
+
+def test_continuous_columns_are_refused_with_how_many_values_are_not_whole():
+    rows = 7
+    table = {"x": [0.5, 1.0, 0.5, 2.0, 3.0, 1.0, 1.0], "y": [0.25, 0.5] * 3 + [1.0], "z": [0, 1] * 3 + [1]}
+    words = (
+        f"column 'x' holds 1 distinct non-integer value in {rows} rows; it looks continuous \\(so do 'y'\\)"
+    )
+    with pytest.raises(DataError, match=words):
+        load(table)
+    words = "column 'y' holds 2 distinct non-integer values in 7 rows; it looks continuous(?! \\()"
+    with pytest.raises(DataError, match=words):
+        load(table, drop=["x"])
+
+
+def test_tables_that_were_cut_may_be_asked_for_with_the_same_bins_again():
+    table = {"x": [0.5, 1.5, 2.5, 3.5], "w": [0.5, 1.5, 2.5, 3.5], "y": ["a", "b", "a", "b"]}
+    how = {"discretize": "quantile", "bins": {"x": [1.0, 2.0], "w": 2}}
+    data = load(table, **how)
+    assert load(data, **how).levels == load(data).levels == data.levels
+    for other in ({"x": [1.0, 3.0], "w": 2}, {"x": [1.0, 2.0], "w": 3}, 2):
+        with pytest.raises(
+            RequestError, match="the table was loaded already, and columns can only be cut then"
+        ):
+            load(data, discretize="quantile", bins=other)

@@ -10,7 +10,7 @@ from ibmap import Graph
 from ibmap.data import load
 from ibmap.engines import as_engine
 from ibmap.model.dependent_effects import Dependence
-from ibmap.model.effects import _alike, edge_effects
+from ibmap.model.effects import AVERAGED, EVERY, NUMBERS, EdgeEffects, _alike, edge_effects, unknown_effects
 from ibmap.model.layout import Layout
 from ibmap.model.mixed_effects import MixedEffects, mixed_effects
 from ibmap.model.tables import network_of_tables
@@ -219,3 +219,96 @@ def test_huge_odds_are_told_in_powers_of_ten() -> None:
     assert MixedEffects((one,)).in_short(0) == "odds × 1.9e-22 (1.9e-22 to 1.9e-22)"
     one = {"log_odds_ratio": np.log(90_000), "log_odds_ratio_se": 0.1}
     assert MixedEffects((one,)).in_short(0) == "odds × 90000 (74000 to 1.1e+05)"
+
+
+def known(**numbers: float) -> EdgeEffects:
+    """The effects of one edge, of which some numbers are known."""
+    unknown = unknown_effects(1)
+    return replace(unknown, **{name: np.array([value]) for name, value in numbers.items()})
+
+
+@pytest.mark.parametrize(
+    ("effects", "levels", "short", "words"),
+    [
+        (
+            known(log_odds_ratio=np.log(3), log_odds_ratio_se=0.1, strength=0.25, strength_se=0.02),
+            (("no", "yes"), ("off", "on")),
+            "odds × 3 (2.5 to 3.6)",
+            "The odds of y=on are 3 times as high with x=yes as with x=no, everything else equal "
+            "(95 % between "
+            "2.5 and 3.6).",
+        ),
+        (
+            known(score_correlation=0.5, score_correlation_se=0.03, strength=0.6, strength_se=0.02),
+            (("low", "mid", "high"), ("a", "b", "c")),
+            "r +0.50 ± 0.03",
+            "x and y rise together, everything else equal: the correlation of their levels, "
+            "numbered in order, is "
+            "+0.50 ± 0.03.",
+        ),
+        (
+            known(score_correlation=-0.5, score_correlation_se=0.03, strength=-0.6, strength_se=0.02),
+            (("low", "mid", "high"), ("a", "b", "c")),
+            "r -0.50 ± 0.03",
+            "x falls where y rises, everything else equal: the correlation of their levels, "
+            "numbered in order, is "
+            "-0.50 ± 0.03.",
+        ),
+        (
+            known(score_correlation=-0.5, score_correlation_se=0.03, strength=-0.6, strength_se=0.02),
+            (("low", "mid", "high"), ("off", "on")),
+            "r -0.50 ± 0.03",
+            "x is lower with y=on than with y=off, everything else equal: the correlation of their "
+            "levels, numbered "
+            "in order, is -0.50 ± 0.03.",
+        ),
+        (
+            known(score_correlation=0.0, score_correlation_se=0.03, strength=0.0, strength_se=0.02),
+            (("off", "on"), ("low", "mid", "high")),
+            "r +0.00 ± 0.03",
+            "y is higher with x=on than with x=off, everything else equal: the correlation of their "
+            "levels, numbered "
+            "in order, is +0.00 ± 0.03.",
+        ),
+        (
+            known(strength=0.256, strength_se=0.021),
+            (("low", "mid", "high"), ("a", "b", "c")),
+            "V 0.26 ± 0.02",
+            "Cramér's V is 0.26 ± 0.02, everything else equal.",
+        ),
+        (known(), (("low", "mid", "high"), ("a", "b", "c")), "", ""),
+    ],
+)
+def test_effects_between_levels_are_said_by_what_is_known(
+    effects: EdgeEffects, levels: tuple[tuple[str, ...], tuple[str, ...]], short: str, words: str
+) -> None:
+    assert effects.in_short(0) == short
+    assert effects.in_words(0, ("x", "y"), levels) == words
+    numbers = [effects.log_odds_ratio[0], effects.score_correlation[0]]
+    assert effects.sign.tolist() == [float(np.sign(np.nan_to_num(numbers)).sum())]
+    told = effects.numbers(0)
+    assert told == {name: getattr(effects, name)[0] for name in told}
+    assert not {name for name in EVERY if name not in told and not np.isnan(getattr(effects, name)[0])}
+
+
+def test_the_levels_that_go_together_most_are_named() -> None:
+    effects = replace(
+        known(strength=0.25, strength_se=0.02), tables=(np.array([[0.0, 1.0, 3.0], [2.0, 0.5, 0.1]]),)
+    )
+    words = effects.in_words(0, ("x", "y"), (("no", "yes"), ("a", "b", "c")))
+    assert words.endswith("; x=no and y=c go together most.")
+
+
+def test_an_average_over_networks_is_told_where_it_says_something_else() -> None:
+    one = {"log_odds_ratio": np.log(3), "log_odds_ratio_se": 0.1, "strength": 0.25, "strength_se": 0.02}
+    levels = (("no", "yes"), ("off", "on"))
+    others = {"averaged_low": 0.0, "averaged_high": np.log(3.5)}
+    less = known(**one, **others, averaged_log_odds_ratio=np.log(2))
+    assert less.in_words(0, ("x", "y"), levels).endswith(
+        ". Averaged over networks, some without the edge: 2 times (95 % between 1 and 3.5)."
+    )
+    same = known(**one, **others, averaged_log_odds_ratio=np.log(3) - 0.019)
+    assert "Averaged" not in same.in_words(0, ("x", "y"), levels)
+    assert less.columns[-3:] == AVERAGED
+    assert "Averaged" not in known(**one).in_words(0, ("x", "y"), levels)
+    assert known(**one).columns == NUMBERS

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from ibmap import IBMAP, BayesianTest, FunctionTest, Graph, Learned
 from ibmap.errors import IbmapError, RequestError, UnknownVariableError
 from ibmap.learners import Step, ibmap_hc
+from ibmap.model.effects import unknown_effects
 from ibmap.results.edges import EdgeTable, edge_table
 from ibmap.results.provenance import Provenance
 from tests.engines.partitioned import data_of
@@ -211,3 +213,130 @@ def test_every_pair_is_an_edge_has_none_or_is_undecided() -> None:
     assert (table.n_uncertain, table.n_undecided) == (1, 1)
     decided = EdgeTable(table.names, table.pairs[:2], 2, np.full((2, 2), np.nan))
     assert not decided.undecided.any()
+
+
+def network(**more: Any) -> Learned:
+    """A network of three variables and an edge, with more to say about it."""
+    return Learned(Graph("abc", [("a", "c")]), Provenance("someone"), 3, 0, 0, 0.0, **more)
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "summarises"),
+    [
+        ({}, "", False),
+        ({"score": 1.0}, "the geometric mean of two, one from each end", True),
+        ({"score": 1.0, "arcs": [("a", "c")]}, "by what the score loses without the arcs", False),
+        ({"score": 1.0, "rivals": {}}, "lower where another variable would explain the data as well", False),
+        (
+            {"score": 1.0, "rivals": {}, "arcs": [("a", "c")]},
+            "another variable would explain the data",
+            False,
+        ),
+    ],
+)
+def test_what_a_posterior_means_is_told_by_who_learned(
+    more: dict[str, Any], words: str, summarises: bool
+) -> None:
+    learned = network(**more)
+    assert words in learned.posterior_in_words
+    assert bool(learned.posterior_in_words) is bool(words)
+    assert learned.summarises_ends is summarises
+    assert learned.iterations == ("ascent" if more else "variable")
+
+
+@pytest.mark.parametrize(
+    ("arcs", "directed", "words"),
+    [
+        (
+            None,
+            -5.0,
+            "A directed graph was tried: neighbours predict each value from the rest of its row better",
+        ),
+        (
+            [("a", "c")],
+            -3.0,
+            "the rest of its row better than neighbours without direction do (log score -3.0",
+        ),
+        (
+            [("a", "c")],
+            -4.0,
+            "the rest of its row worse than neighbours without direction do (log score -4.0",
+        ),
+        (
+            [("a", "c")],
+            -5.0,
+            "the rest of its row worse than neighbours without direction do (log score -5.0",
+        ),
+    ],
+)
+def test_which_view_won_is_told_with_both_scores(arcs: Any, directed: float, words: str) -> None:
+    learned = network(arcs=arcs, view_scores={"undirected": -4.0, "directed": directed})
+    assert words in learned.view_in_words
+    first, second = (directed, -4.0) if arcs else (-4.0, directed)
+    assert (
+        f"(log score {first:.1f} against {second:.1f}, each row left out in turn)." in learned.view_in_words
+    )
+    assert network().view_in_words == ""
+
+
+def test_five_variables_that_are_predicted_best_are_named_and_the_worst() -> None:
+    shares = {"a": 0.1, "b": 0.3, "c": 0.2, "d": 0.05, "e": 0.6}
+    start = "Predicted by their neighbours (share explained in rows left out): "
+    said = network(predictability=shares).predictability_in_words
+    assert said == f"{start}e 60%, b 30%, c 20%, a 10%, d 5%."
+    said = network(predictability={**shares, "f": 0.01}).predictability_in_words
+    assert said == f"{start}e 60%, b 30%, c 20%, a 10%, d 5%, ..., f 1%."
+    assert network(predictability={}).predictability_in_words == ""
+    assert network().predictability_in_words == ""
+    nobody = Learned(Graph("abc"), Provenance("someone"), 3, 0, 0, 0.0, predictability=shares)
+    assert nobody.predictability_in_words == ""
+
+
+def test_the_order_of_edges_is_told_by_what_is_known() -> None:
+    effects = unknown_effects(1)
+    of_one = replace(effects, strength=np.array([0.5]))
+    assert network().order_in_words == "edges"
+    assert network(score=1.0).order_in_words == "most probable edges"
+    assert network(score=1.0, effects=effects).order_in_words == "most probable edges"
+    assert network(effects=of_one).order_in_words == "strongest edges"
+    assert Learned(Graph("abc"), Provenance("someone"), 3, 0, 0, 0.0, score=1.0).order_in_words == ""
+
+
+def test_the_strongest_edges_come_first_and_unknown_strengths_last() -> None:
+    graph = Graph("abcd", [("a", "b"), ("b", "c"), ("c", "d")])
+    strength = replace(unknown_effects(3), strength=np.array([np.nan, -0.5, 0.2]))
+    learned = Learned(graph, Provenance("someone"), 3, 0, 0, 0.0, effects=strength)
+    assert [edge[:2] for edge in learned.strongest(9)] == [("b", "c"), ("c", "d"), ("a", "b")]
+    assert [edge[:2] for edge in learned.strongest(1)] == [("b", "c")]
+    frame = learned.edges_frame.filter(pl.col("in_graph"))
+    assert frame["strength"].to_list() == pytest.approx([math.nan, 0.5, 0.2], nan_ok=True)
+
+
+def test_stand_ins_are_rivals_of_edges_in_doubt_that_would_rather_come_than_not() -> None:
+    rivals = {("a", "c"): (("a", "b", 0.5), ("c", "b", 0.49))}
+    for log, found in ((-0.02, (("a", "b", 0.5),)), (-0.0099, ())):
+        sigma = np.zeros((3, 3))
+        sigma[0, 2], sigma[2, 0] = log, log
+        learned = network(score=1.0, rivals=rivals, pair_scores=sigma)
+        assert learned.stand_ins("a", "c") == learned.stand_ins("c", "a") == found
+    assert network(score=1.0, rivals=rivals, pair_scores=sigma).stand_ins("a", "b") == ()
+    assert network().stand_ins("a", "c") == ()
+
+
+def test_evidence_against_is_strong_from_a_bayes_factor_of_ten_on_where_the_posterior_decides() -> None:
+    """With the prior odds of a test at one, a posterior below .1 decides, which is odds of one to nine."""
+    made_by = Provenance("ibmap-hc", test=BayesianTest())
+    for edge, n_against in ((0.08, 2), (0.0905, 2), (0.0915, 0), (0.2, 0)):
+        sigma = np.full((3, 3), math.log(1 - edge))  # of pairs without an edge: of having none
+        sigma[0, 2] = sigma[2, 0] = math.log(0.9)
+        np.fill_diagonal(sigma, 0)
+        learned = Learned(Graph("abc", [("a", "c")]), made_by, 3, 0, 0, 0.0, score=1.0, pair_scores=sigma)
+        assert learned.n_against == n_against, edge
+        assert learned.log_bayes_factors[1:] == pytest.approx([math.log(edge / (1 - edge))] * 2)
+    assert network().n_against is None
+    assert network(score=1.0).n_against is None
+    made_by = Provenance("ibmap-hc", test=BayesianTest(prior=0.8))
+    learned = Learned(Graph("abc", [("a", "c")]), made_by, 3, 0, 0, 0.0, score=1.0, pair_scores=sigma)
+    assert learned.log_bayes_factors[1:] == pytest.approx([math.log(0.25 / 0.25)] * 2)
+    constant = replace(learned, constant=("b",))
+    assert (len(constant.edge_table), constant.n_against) == (1, 0)

@@ -302,7 +302,7 @@ class CountedRows(NamedTuple):
         ``source`` is what it was read from, and ``how`` the options: incomplete rows may have been dropped.
         """
         is_cut = how is not None and how.get("missing") == "drop"
-        known = self.some(complete_rows(source, how)) if how is not None and is_cut else self
+        known = self.some(complete_rows(source, how or {})) if is_cut else self
         return with_rows(data, known.weights, known.clusters, known.name, known.strata)
 
 

@@ -189,9 +189,8 @@ def _of_edge(
     best = max(single, key=lambda one: one[0])
     if best[0] > 0:
         return best[1]
-    joint = [z for z in by if z in given]
-    gain, together = _pooled(engine, joint, given, counts)
-    return together if len(joint) > 1 and gain > 0 else None
+    gain, together = _pooled(engine, [z for z in by if z in given], given, counts)
+    return together if gain > 0 else None
 
 
 def _pooled(engine: Engine, on: list[int], given: list[int], counts: Any) -> tuple[float, Dependence | None]:
