@@ -278,3 +278,31 @@ def test_ordered_levels_beside_two_are_said_to_be_higher_or_lower(falls: bool, s
     said = found.in_words(0, names, levels)
     assert said.startswith(f"mood is {how} with sex=woman than with sex=man, everything else equal: ")
     assert found.sign.tolist() == [-1.0 if falls else 1.0]
+
+
+def test_errors_of_single_contrasts_are_those_of_their_slopes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exactly or by the approximation for large variables, which one level and one neighbour do not need."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=(3, 400))
+    codes[1] = np.where(rng.random(400) < 0.4, codes[0], codes[1])
+    data = Table(codes[:, :], ("a", "b", "c"), ((0, 1, 2),) * 3)
+    layout = Layout(Graph("abc", [("a", "b"), ("b", "c")]), data.cardinalities)
+    exact = []
+    for most in (400, 0):
+        monkeypatch.setattr("ibmap.model.effect_errors.EXACT", most)
+        _, _, errors = _fitted(as_engine(data), layout)
+        for e in range(2):
+            found = errors.along_contrasts(e)
+            assert found.shape == (2, 2)
+            for k in range(2):
+                for j in range(2):
+                    along = np.zeros((1, 2, 2))
+                    along[0, k, j] = 1
+                    ends = [
+                        errors._of_ends(np.array([e]), side, turned)[0]
+                        for side, turned in ((0, along), (1, along.swapaxes(1, 2)))
+                    ]
+                    assert found[k, j] == pytest.approx(np.mean(ends))
+            exact.append(found)
+    for one, rough in zip(exact[:2], exact[2:], strict=True):
+        assert rough == pytest.approx(one, rel=0.1)

@@ -193,3 +193,35 @@ def test_files_of_models_without_interactions_are_read_by_older_versions() -> No
 def test_requests_that_make_no_sense(options: dict[str, object], words: str) -> None:
     with pytest.raises(IbmapError, match=words):
         MarkovNetwork.fit(Graph("abwy", [("a", "b"), ("b", "w")]), exclusive_or(50), **options)
+
+
+@pytest.mark.parametrize("method", ["pseudo-likelihood", "maximum-likelihood"])
+def test_fits_of_tables_of_any_shape_have_the_observed_tables(method: str) -> None:
+    """With this prior next to nothing the fit of a complete graph is what was observed."""
+    rng = np.random.default_rng(0)
+    codes = np.stack([rng.integers(r, size=3000) for r in (2, 3, 4)])
+    codes[2] = np.where(rng.random(3000) < 0.5, (codes[0] * 2 + codes[1]) % 4, codes[2])
+    data = Table(codes, ("a", "b", "c"), tuple(tuple(range(r)) for r in (2, 3, 4)))
+    network = MarkovNetwork.fit(
+        Graph.complete("abc"), data, method=method, interactions=[("c", "a", "b")], effect_variance=1e6
+    )
+    seen = np.zeros((2, 3, 4))
+    np.add.at(seen, tuple(codes), 1 / 3000)
+    rows = Table(np.indices((2, 3, 4)).reshape(3, -1), data.names, data.levels)
+    found = np.exp(network.log_likelihood(rows)).reshape(2, 3, 4)
+    assert found == pytest.approx(seen, abs=2e-3)
+
+
+def test_questions_about_tables_of_any_shape_are_answered_by_enumeration() -> None:
+    for seed in range(6):
+        network = random_network(seed + 100, largest=6, fewest=2)
+        parts = network.layout.scopes, network.fields, (*network.factors, *network.tables)
+        rng = np.random.default_rng(seed)
+        for v, name in enumerate(network.names):
+            known = {
+                u: int(rng.integers(len(network.levels[u]))) for u in range(len(network.names)) if u != v
+            }
+            for some in (known, dict(list(known.items())[:2]), {}):
+                given = {network.names[u]: network.levels[u][k] for u, k in some.items()}
+                expected = enumeration.marginal(*parts, v, some)
+                assert list(network.query(name, given).values()) == pytest.approx(expected)

@@ -103,3 +103,21 @@ def test_drawn_cells_have_the_distribution_of_the_world():
     np.testing.assert_allclose(np.corrcoef(filled), np.corrcoef(rows), atol=0.03)
     np.testing.assert_allclose(filled.mean(axis=1), rows.mean(axis=1), atol=0.03)
     assert (fill_missing(program, gaps, random_state=0, n_threads=2) == filled).all()
+
+
+def test_numbers_of_a_complete_graph_have_the_inverse_of_the_covariance():
+    rows = np.random.default_rng(0).normal(size=(3, 50)) @ np.diag(np.linspace(0.5, 2, 50))
+    rows[2] += rows[0]
+    graph = Graph.complete("abc")
+    centred = rows - rows.mean(axis=1)[:, None]
+    for pseudo_rows, more in ((0, 1e-6), (1, 0.0), (4, 0.0)):
+        covariance = (centred @ centred.T + pseudo_rows * np.eye(3)) / (50 + pseudo_rows) + more * np.eye(3)
+        found = fit_numbers(graph, rows, pseudo_rows=pseudo_rows)
+        expected = np.linalg.inv(covariance)
+        precision = precision_of(graph, np.ones(3, bool), found)
+        np.testing.assert_allclose(precision, expected, rtol=1e-9)
+        np.testing.assert_allclose(
+            [field[0] for field in found.fields], expected @ rows.mean(axis=1), rtol=1e-7, atol=1e-9
+        )
+    copies = fit_numbers(Graph("ab", [("a", "b")]), np.vstack([rows[0], rows[0]]), pseudo_rows=0)
+    assert np.isfinite(precision_of(Graph("ab", [("a", "b")]), np.ones(2, bool), copies)).all()

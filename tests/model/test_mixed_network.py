@@ -134,6 +134,8 @@ def test_gibbs_answers_are_near_the_exact_ones(monkeypatch):
     number, level = network.query("z"), network.query("a")
     assert number.method == level.method == "gibbs"
     assert abs(number.mean - exact[0].mean) < 5 * number.error + 1e-9
+    assert number.deviation == pytest.approx(exact[0].deviation, rel=0.05)
+    assert number.error < 0.03 * number.deviation
     for name, p in level.items():
         assert abs(p - exact[1][name]) < 5 * level.errors[name] + 1e-9
 
@@ -254,3 +256,50 @@ def test_fits_that_there_are_not_are_refused(how, words):
     data = load(table(np.random.default_rng(0)), continuous="auto")
     with pytest.raises(RequestError, match=words):
         MarkovNetwork.fit(Graph.complete(data.names), data, **how)
+
+
+def test_levels_of_large_parts_are_drawn_and_numbers_have_medians_of_draws(monkeypatch):
+    network = small()
+    rows = np.array([[np.nan, 2, np.nan, -0.5, np.nan], [0, np.nan, 0.3, np.nan, 1]]).T
+    exact = {name: network.predict_probabilities(name, network.table_of(rows)) for name in "abc"}
+    filled = network.filled(rows, 0)
+    monkeypatch.setattr("ibmap.model.missing_mixed.MOST", 0)
+    for name, shares in exact.items():
+        drawn = network.predict_probabilities(name, network.table_of(rows))
+        np.testing.assert_allclose(drawn.sum(axis=1), 1)
+        np.testing.assert_allclose(drawn, shares, atol=0.15)
+    again = network.filled(rows, 0)
+    for v in (2, 3):
+        np.testing.assert_allclose(again[v], filled[v], atol=0.3)
+
+
+@pytest.mark.filterwarnings("ignore::ibmap.errors.DataWarning")
+def test_numbers_come_as_text_or_levels_as_well(people):
+    columns, network = people
+    plain = {name: list(values[:30]) for name, values in columns.items()}
+    plain["age"][3] = None
+    expected = network.cells(plain)
+    assert np.isnan(expected[list(network.names).index("age"), 3])
+    others = (
+        {**plain, "age": np.array(plain["age"], object)},
+        load(plain, ordinal=["age"], continuous=["height", "visits"], missing="testwise"),
+        load(plain, ordinal=["age"], continuous=["height", "visits"], missing="category"),
+        load(plain, continuous=["age", "height", "visits"], missing="testwise"),
+    )
+    for other in others:
+        np.testing.assert_allclose(network.cells(other), expected)
+    with pytest.raises(DataError, match="infinite"):
+        network.cells({**columns, "height": [np.inf, *columns["height"][1:]]})
+
+
+def test_likelihoods_of_rows_with_a_known_first_level_count_it():
+    network = small()
+    every = network.log_likelihoods(np.array([[0, 0, np.nan, np.nan, 0]]).T)
+    total = sum(
+        np.exp(network.log_likelihoods(np.array([[a, b, np.nan, np.nan, c]], float).T))[0]
+        for a in range(2)
+        for b in range(3)
+        for c in range(2)
+    )
+    assert total == pytest.approx(1)
+    assert -5 < every[0] < 0

@@ -285,3 +285,84 @@ def test_means_of_scores_are_those_of_rows_and_of_values() -> None:
     assert means["log_pseudo_likelihood"] == pytest.approx(sum(rows) / 7)
     assert means["log_pseudo_likelihood_per_value"] == pytest.approx(known.mean())
     assert means["log_likelihood"] == pytest.approx(np.mean(scores.columns["log_likelihood"]))
+
+
+@settings(deadline=None, max_examples=25)
+@given(seeds)
+def test_predictions_are_answers_to_questions_about_all_else_that_rows_know(seed: int) -> None:
+    network = random_network(seed)
+    rng = np.random.default_rng(seed)
+    codes = network.sample(4, random_state=seed).codes.copy()
+    codes[rng.random(codes.shape) < 0.3] = -1
+    data = Table(codes, network.names, network.levels)
+    for i, x in enumerate(network.names):
+        found = network.predict_probabilities(x, data)
+        assert found.shape == (4, len(network.levels[i]))
+        for row, shares in zip(codes.T.tolist(), found, strict=True):
+            known = {u: code for u, code in enumerate(row) if code >= 0 and u != i}
+            assert shares == pytest.approx(enumeration.marginal(*parts(network), i, known))
+            labels = {network.names[u]: network.levels[u][code] for u, code in known.items()}
+            assert list(network.query(x, labels).values()) == pytest.approx(shares.tolist())
+        best = [network.levels[i][k] for k in found.argmax(axis=1)]
+        assert network.predict(x, data) == best
+
+
+def test_gaps_of_a_large_network_have_nearly_the_shares_of_enumeration() -> None:
+    """Where a part is too large for exact inference, Gibbs sampling fills it."""
+    network = dense(10, 0.5)
+    codes = network.sample(2, random_state=0).codes.copy()
+    codes[:9, 0] = codes[0, 1] = -1
+    data = Table(codes, network.names, network.levels)
+    exact = network.predict_probabilities("x0", data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ibmap.model.missing_cells.tree_of", lambda layout: None)
+        patch.setattr("ibmap.model.query.tree_of", lambda layout: None)
+        sampled = network.predict_probabilities("x0", data)
+    assert sampled == pytest.approx(exact, abs=0.05)
+
+
+def test_numbers_of_rows_and_sweeps_are_one_or_more() -> None:
+    for network in (dense(), random_network(3)):
+        for how in ({"n_rows": 0}, {"n_rows": 1, "sweeps": 0}, {"n_rows": 1.5}):
+            with pytest.raises(RequestError, match="must be"):
+                network.sample(**how)
+        assert network.sample(1, sweeps=1, random_state=0).n_rows == 1
+
+
+def test_up_to_three_interactions_are_named_and_more_are_counted() -> None:
+    graph = Graph.complete("abcde")
+    triples = [("a", "b", "c"), ("a", "b", "d"), ("a", "b", "e"), ("c", "d", "e")]
+    pairs = tuple(np.zeros((2, 2)) for _ in range(graph.n_edges))
+
+    def network(n: int, of: Graph = graph) -> MarkovNetwork:
+        tables = tuple(np.ones((2, 2, 2)) for _ in range(n))
+        more = {"interactions": tuple(triples[:n]), "tables": tables}
+        return MarkovNetwork(of, ((0, 1),) * 5, (np.zeros(2),) * 5, pairs[: of.n_edges], **more)
+
+    assert network(4).terms_in_words == "with 4 interactions"
+    assert network(3).terms_in_words == ("with interactions of a, b and c; a, b and d; a, b and e")
+    assert network(0).terms_in_words == "without interactions"
+    assert network(0, Graph("abcde", [("a", "b"), ("b", "c")])).terms_in_words == ""
+
+
+def test_the_oddest_rows_and_values_are_the_least_probable_ones() -> None:
+    network = random_network(2, largest=5)
+    codes = network.sample(9, random_state=0).codes.copy()
+    codes[:, 4] = -1
+    codes[0, :2] = -1
+    scores = row_scores(network, Table(codes, network.names, network.levels))
+    logs = scores.columns["log_likelihood"]
+    assert scores.n_rows == 9
+    assert scores.columns["row"] == list(range(9))
+    assert scores.oddest(3) == sorted(range(9), key=lambda row: logs[row])[:3]
+    known = np.where(np.isnan(scores.conditionals), np.inf, scores.conditionals)
+    for row in range(9):
+        named = [scores.columns[f"oddest_{what}"][row] for what in ("variable", "value", "p")]
+        if row == 4 or np.isinf(known[:, row]).all():
+            assert named[:2] == [None, None]
+            assert np.isnan(named[2])
+        else:
+            v = int(known[:, row].argmin())
+            assert named[:2] == [network.names[v], str(network.levels[v][codes[v, row]])]
+            assert named[2] == pytest.approx(np.exp(known[v, row]))
+    assert logs[4] == pytest.approx(0)

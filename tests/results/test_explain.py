@@ -151,3 +151,18 @@ def test_an_edge_whose_last_flip_cost_something_was_left_out(chain, gains, joine
         how = ("rose" if step.gain >= 0 else "fell", abs(step.gain))
         line = "Ascent {} of 9 {} the edge: the score {} by {:g} to -100."
         assert line.format(step.n, "added" if step.added else "removed", *how) in found.details()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_means_of_a_number_are_told_by_level(turned):
+    sex, size = np.array(["m", "f"] * 30), np.array([3.0, 1.0, 4.0, 2.5] * 15)
+    names = ("size", "sex") if turned else ("sex", "size")
+    table = {name: {"sex": sex, "size": size}[name] for name in names}
+    data = load({**table, "other": size**2 % 3.3}, continuous=["size", "other"])
+    found = explain(data, evidence_map(data), *names)
+    lines = [line.split() for line in str(found).splitlines()[-3:]]
+    assert lines == [
+        ["sex", "rows", "mean", "of", "size", "standard", "deviation"],
+        ["f", "30", "1.75", f"{size[1::2].std():.3g}"],
+        ["m", "30", "3.5", f"{size[::2].std():.3g}"],
+    ]
