@@ -138,3 +138,23 @@ def test_what_makes_no_sense_is_refused() -> None:
     rows = np.array([0, 2]), np.array([2, 0], np.int32), np.zeros(2), np.zeros(1), np.zeros(1)
     with pytest.raises(ValueError, match="in order"):
         state.put(np.array([1]), *rows)
+
+
+@pytest.mark.parametrize(("seed", "n", "rows"), [(0, 12, 300), (1, 12, 300), (0, 25, 1500)])
+def test_posteriors_of_listed_pairs_are_those_of_rows_that_are_kept_whole(
+    seed: int, n: int, rows: int
+) -> None:
+    data = table(seed, n, rows, 3)
+    whole, listed = (searched(data, kept, AdaptiveScore, "swaps") for kept in (True, False))
+    sigma = whole.pair_scores
+    assert sigma is not None
+    assert listed.pair_scores is None
+    for running in (whole, listed):
+        edges, of_edges, absent, of_absent = running.listed(5)
+        assert np.array_equal(edges, whole.pairs)
+        adjacent = {tuple(pair) for pair in edges.tolist()}
+        assert not adjacent & {tuple(pair) for pair in absent.tolist()}
+        assert 0 < len(absent) <= 5
+        for pairs, logs in ((edges, of_edges), (absent, of_absent)):
+            expected = np.stack([sigma[tuple(pairs.T)], sigma[tuple(pairs.T[::-1])]], axis=1)
+            assert logs == pytest.approx(expected, rel=1e-6, abs=1e-9)

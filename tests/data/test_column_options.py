@@ -238,3 +238,21 @@ def test_a_category_for_missing_values_is_told_of_all_columns_that_lose_their_or
     with pytest.warns(DataWarning, match=words):
         data = load(table, ordinal=["a", "b"], missing="category")
     assert data.ordinal == ()
+
+
+def test_names_with_signs_of_their_own_are_names() -> None:
+    table = {"a=b<c": [1, 2, 3], "x<y": [3, 1, 2], "a": ["c", "b", "c"], "u=v": [1, 2, 3]}
+    data = load(table, ordinal=["a=b<c", "x<y", "u=v"])
+    assert data.ordinal == ("a=b<c", "x<y", "u=v")
+    assert load(table, ordinal=["a = c < b"], drop=["a=b<c"]).levels[1] == ("c", "b")
+    with pytest.raises(UnknownVariableError):
+        load(table, ordinal=["a=c"])
+
+
+def test_values_that_stand_for_missing_add_to_those_that_are() -> None:
+    table = {"n": pd.Series([1, 2, None, 9], dtype="Int64"), "f": [0.0, 9.0, np.nan, 2.0], "y": [0, 1, 0, 1]}
+    data = load(table, missing_values=[9], missing="testwise")
+    assert data.codes[0].tolist() == [0, 1, -1, -1]
+    assert data.codes[1].tolist() == [0, -1, -1, 1]
+    gone = np.ma.array([[1, 9], [2, 5], [9, 5]], mask=[[True, False], [False, False], [False, True]])
+    assert load(gone, missing_values=[9], missing="testwise").codes.tolist() == [[-1, 0, -1], [-1, 0, -1]]

@@ -5,11 +5,12 @@ import os
 import pickle
 
 import numpy as np
+import polars as pl
 import pytest
 
 from ibmap import _files
 from ibmap.data import load
-from ibmap.data.packed_file import MAGIC, open_packed, write_packed
+from ibmap.data.packed_file import MAGIC, open_packed, release_pages, write_packed
 from ibmap.data.table import PackedData
 from ibmap.engines import MemoryEngine
 from ibmap.engines.bits import packed_data
@@ -143,3 +144,15 @@ def test_what_is_there_is_not_replaced(path, data):
     with pytest.raises(RequestError, match="exists"):
         write_packed(packed_data(data), path, overwrite=False)
     assert isinstance(load(path), PackedData)
+
+
+def test_no_row_changes_when_pages_are_released(tmp_path):
+    """Of a mapped file they come back when they are read; a table in memory has nowhere to come back from."""
+    codes = np.random.default_rng(0).integers(2, size=(40, 1 << 17), dtype=np.uint8)
+    frame = {f"v{k}": row for k, row in enumerate(codes)}
+    held = load(iter([pl.DataFrame(frame)]))
+    write_packed(held, tmp_path / "t.ibmap")
+    mapped = open_packed(tmp_path / "t.ibmap", mapped=True)
+    for data in (held, mapped):
+        release_pages(data)
+        assert np.array_equal(data.codes, codes)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP, load
-from ibmap.data.weights import repeated, row_weights, some_rows
+from ibmap.data.weights import cluster_numbers, repeated, row_weights, some_rows
 from ibmap.engines import as_engine
 from ibmap.errors import DataError, RequestError
 
@@ -183,3 +183,19 @@ def test_sampling_weights_count_by_their_share():
     assert net.engine_.data.weights.sum() == pytest.approx(half.sum() ** 2 / (half**2).sum())
     same = EvidenceMAP().fit(x, sample_weight=np.full(300, 7), weights_are="sampling")
     assert same.score_ == pytest.approx(EvidenceMAP().fit(x).score_, abs=1e-6)
+
+
+def test_clusters_of_any_kind_are_told_apart_and_odd_ones_are_refused():
+    for labels in (["x", "y", "x", "z"], ["x", 1, "x", 2.5], [(1,), "y", (1,), 3]):
+        groups = np.empty(4, object)
+        groups[:] = labels
+        found = cluster_numbers(groups, 4).tolist()
+        assert sorted(set(found)) == [0, 1, 2]
+        assert found[0] == found[2]
+    for odd, words in (
+        ([1, 2, 3], "there must be one cluster a row: 4 rows"),
+        ([1, None, 2, np.nan], "are missing in 2 of 4 rows"),
+        ([7, 7, 7, 7], "are all the same"),
+    ):
+        with pytest.raises(DataError, match=words):
+            cluster_numbers(np.array(odd, object), 4)

@@ -25,7 +25,9 @@ def coupled(n: int, rows: int, seed: int = 0) -> Table:
     return load(world.data)
 
 
-def test_samples_have_the_posteriors_of_all_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("shift", [0.0, 0.7])
+def test_samples_have_the_posteriors_of_all_graphs(monkeypatch: pytest.MonkeyPatch, shift: float) -> None:
+    """With more prior odds of an edge, too, than the score has."""
     rng = np.random.default_rng(1)
     a = rng.integers(2, size=40)
     columns = [np.where(rng.random(40) < 0.45, a, rng.integers(2, size=40)) for _ in range(4)]
@@ -39,12 +41,16 @@ def test_samples_have_the_posteriors_of_all_graphs(monkeypatch: pytest.MonkeyPat
         for k, (x, y) in enumerate(pairs):
             edges[x, y] = edges[y, x] = bool(chosen >> k & 1)
         weight = np.exp(sum(score.value(x, np.flatnonzero(edges[x])) for x in range(4)) + 100)
+        weight *= np.exp(shift * edges.sum() / 2)
         weights, shares = weights + weight, shares + weight * edges
     monkeypatch.setattr(averaging, "KEPT", 3000)
     evidence = whole_evidence(search.state)
     assert evidence is not None
-    found = sampled(search, evidence, 0.0, np.zeros((4, 4), bool))
+    before = search.n_tests
+    found = sampled(search, evidence + shift, shift, np.zeros((4, 4), bool))
     assert found == pytest.approx(shares / weights, abs=0.03)
+    assert search.n_tests > before
+    assert (search.n_tests - before) % 3 == 0
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 9])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ibmap import Graph, Learned, read_result
 from ibmap.data import Table, load
-from ibmap.engines import MemoryEngine
+from ibmap.engines import MemoryEngine, as_engine
 from ibmap.engines.arrangement import arranged_data, arrangement_of, colour_sums_of_rows
 from ibmap.errors import SearchWarning
 from ibmap.learners import (
@@ -26,6 +26,7 @@ from ibmap.learners import (
 )
 from ibmap.learners.bootstrap import bootstrap
 from ibmap.learners.comparison import compare_groups
+from ibmap.results.arranged import arranged_table
 from ibmap.results.result_file import result_of_learned, result_text
 from tests.engines.partitioned import ENGINES, HiddenEngine
 from tests.learners.test_comparing import groups_of
@@ -461,3 +462,30 @@ def ends_of(learned: Learned) -> dict[tuple[str, str], float]:
     """The log posterior of every listed pair, as each end sees it."""
     rows = list(learned.edge_table.first())
     return {(x, y): xy for x, y, xy, _ in rows} | {(y, x): yx for x, y, _, yx in rows}
+
+
+def test_a_prior_by_pair_stands_with_its_columns_and_copies_have_the_smallest() -> None:
+    """A prior is one of independence: of copies, the pair of which most is expected counts."""
+    rng = np.random.default_rng(0)
+    plain = load({name: rng.integers(3, size=60) for name in "dacb"})
+    matrix = np.round(rng.random((4, 4)), 3)
+    matrix = (matrix + matrix.T) / 2
+    table = arranged_table(as_engine(plain))
+    names = table.engine.schema.names
+    found = table.prior(matrix)
+    for i, x in enumerate(plain.names):
+        for j, y in enumerate(plain.names):
+            assert found[names.index(x), names.index(y)] == matrix[i, j]
+    data = load(with_copies())  # a, b and c are the same
+    prior = np.full((5, 5), np.nan)
+    prior[0, 1], prior[2, 1], prior[1, 3] = 0.9, 0.3, 0.6
+    prior = np.fmin(prior, prior.T)
+    table = arranged_table(as_engine(data))
+    place = {name: int(table.place[k]) for k, name in enumerate(data.names)}
+    found = table.prior(prior)
+    assert found.shape == (3, 3)
+    assert found[place["a"], place["z"]] == found[place["z"], place["a"]] == 0.3
+    assert found[place["z"], place["w"]] == 0.6
+    assert np.isnan(found[place["a"], place["w"]])
+    for odd in (None, 0.5, [[0.5]], np.full((5, 5), "x")):
+        assert table.prior(odd) is odd

@@ -10,7 +10,7 @@ import pytest
 from ibmap import EvidenceMAP, Graph, MarkovNetwork
 from ibmap.data import Table
 from ibmap.engines import as_engine
-from ibmap.errors import IbmapError
+from ibmap.errors import DataWarning, IbmapError
 from ibmap.model import model_of, model_text
 from ibmap.model.blanket_counts import blanket_counts, table_counts
 from ibmap.model.conditional_tables import families_of
@@ -225,3 +225,10 @@ def test_questions_about_tables_of_any_shape_are_answered_by_enumeration() -> No
                 given = {network.names[u]: network.levels[u][k] for u, k in some.items()}
                 expected = enumeration.marginal(*parts, v, some)
                 assert list(network.query(name, given).values()) == pytest.approx(expected)
+
+
+def test_a_fit_that_was_cut_short_says_so() -> None:
+    data = exclusive_or(300)
+    layout = MarkovNetwork.fit(Graph.complete("abwy"), data, method="pseudo-likelihood").layout
+    with pytest.warns(DataWarning):
+        maximise_with_interactions(blanket_counts(as_engine(data), layout), 4.0, max_iter=1)

@@ -143,7 +143,7 @@ def _numbers(groups: Any, n_rows: int, name: str, what: str) -> Ints:
     try:
         found = np.unique(labels, return_inverse=True)[1]
     except TypeError:
-        found = np.unique(labels.astype(str), return_inverse=True)[1]
+        found = np.unique(list(map(str, labels.tolist())), return_inverse=True)[1]
     return np.asarray(found, np.int64)
 
 
