@@ -50,8 +50,8 @@ def by_folder(frame, folder):
 def test_identifiers_are_left_out_by_every_way_in(ibmap, frame, tmp_path, monkeypatch, way, large):
     if large:
         monkeypatch.setattr(text, "LARGE", 0)
-        monkeypatch.setattr(text, "BLOCK", 500)
-        monkeypatch.setattr(reader, "MOST", 64)
+        monkeypatch.setattr(text, "BYTES_AT_ONCE", 500)
+        monkeypatch.setattr(reader, "ROWS_AT_ONCE", 64)
     ran = ibmap("learn", way(frame, tmp_path), "--drop", "n", "--json")
     assert json.loads(ran.out)["variables"] == ["a", "b"]
     assert "note: left out 'who', 'id': every row has a different value" in ran.err
@@ -97,7 +97,7 @@ def test_a_column_that_cannot_be_read_does_no_harm(ibmap, frame, tmp_path):
 @pytest.mark.parametrize("late", ["late", " 1"])
 def test_what_cannot_be_read_in_blocks_is_read_again(ibmap, frame, tmp_path, monkeypatch, late):
     monkeypatch.setattr(text, "LARGE", 0)
-    monkeypatch.setattr(text, "BLOCK", 500)
+    monkeypatch.setattr(text, "BYTES_AT_ONCE", 500)
     monkeypatch.setattr(text, "SAMPLE", 5)
     table = frame.drop("who", "n").cast({"id": pl.Int64, "a": pl.Int64, "b": pl.Int64})
     table.write_csv(tmp_path / "t.csv")

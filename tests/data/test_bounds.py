@@ -31,7 +31,7 @@ def test_every_byte_of_a_line_is_looked_at_once(monkeypatch, tmp_path):
         looked_at.append(len(raw))
         return really(raw, quotes)
 
-    monkeypatch.setattr(text, "BLOCK", 1000)
+    monkeypatch.setattr(text, "BYTES_AT_ONCE", 1000)
     monkeypatch.setattr(text, "_end_of_lines", end_of_lines)
     content = b"x" * 100_000 + b'\n"' + b"y\n" * 5000 + b'"\nz'
     (tmp_path / "t.csv").write_bytes(content)
@@ -48,7 +48,7 @@ def test_what_is_unzipped_or_piped_is_read_in_blocks_if_it_is_large(monkeypatch,
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(table.encode()))
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"x" * 100_000))
     monkeypatch.setattr(text, "LARGE", 1000)
-    monkeypatch.setattr(text, "BLOCK", 1000)
+    monkeypatch.setattr(text, "BYTES_AT_ONCE", 1000)
     monkeypatch.setattr(text, "text_frame", None)
     assert load(tmp_path / "t.csv.gz").schema.digest == usual.schema.digest
     os.mkfifo(tmp_path / "pipe")

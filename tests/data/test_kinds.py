@@ -183,7 +183,7 @@ def test_a_table_that_was_loaded_keeps_its_kinds() -> None:
 
 def test_a_column_becomes_numbers_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was packed as levels before the first fraction came is numbers again."""
-    monkeypatch.setattr(reader, "MOST", 64)
+    monkeypatch.setattr(reader, "ROWS_AT_ONCE", 64)
     values = np.concatenate([np.arange(300) % 3, np.linspace(0, 1, 100)])
     frames = [pl.DataFrame({"x": values[k : k + 50], "y": np.arange(50) % 2}) for k in range(0, 400, 50)]
     data = load(iter(frames), continuous="auto")

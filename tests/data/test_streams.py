@@ -53,14 +53,14 @@ def tables(draw):
 def in_batches(monkeypatch):
     """Have every file read in batches of 64 rows."""
     monkeypatch.setattr(reader, "LEAST", 64)
-    monkeypatch.setattr(reader, "MOST", 64)
+    monkeypatch.setattr(reader, "ROWS_AT_ONCE", 64)
 
 
 @pytest.fixture(params=["one thread", "two threads"])
 def in_threads(request, monkeypatch):
     """Have the columns of every batch shared out, two at a time, to one thread or to two."""
     threads = 1 + (request.param == "two threads")
-    monkeypatch.setattr(reader, "CELLS", 128)
+    monkeypatch.setattr(reader, "CELLS_AT_ONCE", 128)
     monkeypatch.setattr(reader, "WORTH", 0)
     monkeypatch.setattr(pl, "thread_pool_size", lambda: threads)
 
@@ -179,7 +179,7 @@ def test_what_is_wrong_in_a_late_batch_is_said_with_column_and_place(late, words
 def in_blocks(monkeypatch):
     """Have every text file read in blocks of some lines, with types from the first five rows."""
     monkeypatch.setattr(text_module, "LARGE", 0)
-    monkeypatch.setattr(text_module, "BLOCK", 64)
+    monkeypatch.setattr(text_module, "BYTES_AT_ONCE", 64)
     monkeypatch.setattr(text_module, "SAMPLE", 5)
 
 

@@ -53,7 +53,7 @@ def test_pairs_are_looked_at_in_bands_with_the_same_result(monkeypatch: pytest.M
         list(p) for p in np.argwhere(np.triu(low & low.T, 1)).tolist() if tuple(p) not in told
     ]
     for band in (1, 31, 100):
-        monkeypatch.setattr("ibmap.results.warnings.BAND", band)
+        monkeypatch.setattr("ibmap.results.warnings.PAIRS_AT_ONCE", band)
         assert certain_but_absent(edges, scores).tolist() == expected
 
 

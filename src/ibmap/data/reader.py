@@ -76,8 +76,8 @@ from ibmap.data.sources import (
 from ibmap.data.table import PackedData, Table
 from ibmap.errors import ContinuousError, DataError, DataWarning, RequestError
 
-MOST = 1 << 18  #: rows of one batch, which is read some columns at a time
-CELLS = 1 << 23  #: that a thread reads and packs at a time
+ROWS_AT_ONCE = 1 << 18  #: rows of one batch, which is read some columns at a time
+CELLS_AT_ONCE = 1 << 23  #: that a thread reads and packs at a time
 WORTH = 1 << 18  #: cells from which on threads share the work
 BY_ROWS = ("question", "impute", "auto")  #: of missing values, where rows are looked at
 SOME = 0.05  #: of the cells may be missing where each question uses the rows that answer it
@@ -422,7 +422,7 @@ def rows_at_once(n_columns: int) -> int:
     >>> rows_at_once(2), rows_at_once(100), rows_at_once(100_000)
     (262144, 167744, 1024)
     """
-    return max(LEAST, min(MOST, WHOLE // max(n_columns, 1))) // 64 * 64
+    return max(LEAST, min(ROWS_AT_ONCE, WHOLE // max(n_columns, 1))) // 64 * 64
 
 
 def columns_at_once(names: Sequence[str], n_rows: int, threads: int) -> list[Sequence[str]]:
@@ -434,7 +434,7 @@ def columns_at_once(names: Sequence[str], n_rows: int, threads: int) -> list[Seq
     (['abc', 'de'], ['abcde'])
     """
     cells = len(names) * n_rows
-    n_groups = threads * max(1, -(-cells // (threads * CELLS))) if cells >= WORTH else 1
+    n_groups = threads * max(1, -(-cells // (threads * CELLS_AT_ONCE))) if cells >= WORTH else 1
     size = max(1, -(-len(names) // n_groups))
     return [names[k : k + size] for k in range(0, len(names), size)]
 
@@ -473,7 +473,7 @@ class Reader:
     @property
     def most_rows(self) -> int:
         """How many rows a batch should have at most."""
-        return rows_at_once(len(self.names)) if self.missing == "drop" else MOST
+        return rows_at_once(len(self.names)) if self.missing == "drop" else ROWS_AT_ONCE
 
     def take(self, batches: Iterable[Batch]) -> None:
         """Pack batches, some columns at a time: threads run ahead, and parts come in order."""

@@ -18,7 +18,9 @@ from ibmap.data.schema import Schema, kinds_of, unknown_variable
 from ibmap.errors import DataError
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would cost more memory than they save time
-BLOCK = 256  #: variables that are scored together; their counts and log odds fit the first-level cache
+VARIABLES_AT_ONCE = (
+    256  #: variables that are scored together; their counts and log odds fit the first-level cache
+)
 AT_ONCE = 1 << 12  #: words of bits that are turned together
 
 Bits = NDArray[np.uint64]
@@ -460,7 +462,7 @@ class LevelBits:
         while start < len(order):
             n_levels = levels[order[start]]
             same = np.searchsorted(levels[order], n_levels, side="right")
-            stop = min(int(same), start + BLOCK)
+            stop = min(int(same), start + VARIABLES_AT_ONCE)
             stride = -(-(stop - start) // 8) * 8
             blocks.append((n_levels, start, stop, column, stride))
             members = order[np.minimum(np.arange(start, start + stride), stop - 1)]

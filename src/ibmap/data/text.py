@@ -27,7 +27,7 @@ SEPARATORS = ",;\t|"
 SAMPLE = 10_000  # rows
 LARGE = 1 << 26  #: bytes from which on a text file is read in blocks
 SHRUNK = 8  #: how many times fewer a gzipped one has
-BLOCK = 1 << 23  #: bytes of one block, and more to the end of a line
+BYTES_AT_ONCE = 1 << 23  #: bytes of one block, and more to the end of a line
 LONGEST = 1 << 28  #: bytes of a line, unless IBMAP_MAX_BYTES says otherwise
 BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
@@ -464,7 +464,7 @@ def text_blocks(path: Path, raw: bytes | None = None) -> Iterator[bytes]:
     limit = byte_limit(LONGEST)
     try:
         with _unzipped(path) if raw is None else io.BytesIO(raw) as file:
-            more = file.read(BLOCK).removeprefix(BOM)
+            more = file.read(BYTES_AT_ONCE).removeprefix(BOM)
             while more:
                 end = _end_of_lines(more, quotes)
                 if end:
@@ -474,7 +474,7 @@ def text_blocks(path: Path, raw: bytes | None = None) -> Iterator[bytes]:
                 quotes += more.count(b'"')
                 if len(rest) > limit:
                     raise DataError(f"{path.name} has no line end in {limit:,} bytes: is it a table?")
-                more = file.read(BLOCK)
+                more = file.read(BYTES_AT_ONCE)
             if rest:
                 yield _plain_text(path, bytes(rest))
     except FileNotFoundError:

@@ -16,7 +16,7 @@ from ibmap.independence.base import log_one_minus_exp
 NEAR_MISSES = 100_000  #: at most this many pairs without an edge are listed beside the edges
 UNDECIDED = (0.1, 0.9)  #: posteriors that leave a pair undecided: even odds, give or take a factor of nine
 STRONG = log(10)  #: log Bayes factor of what is called strong evidence (Jeffreys 1961)
-BAND = 1 << 16  #: pairs that are looked at together
+PAIRS_AT_ONCE = 1 << 16  #: pairs that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,10 +237,10 @@ def _best_absent(graph: Graph, pair_scores: Floats, wanted: int, constant: Seque
     n, bar = graph.n_variables, -np.inf
     known = np.ones(n, bool)
     known[constant] = False
-    band = max(1, BAND // max(n, 1))
+    at_once = max(1, PAIRS_AT_ONCE // max(n, 1))
     best, worth = np.empty((0, 2), np.int64), np.empty(0)
-    for first in range(0, n if wanted else 0, band):
-        last = min(first + band, n)
+    for first in range(0, n if wanted else 0, at_once):
+        last = min(first + at_once, n)
         absent = known[first:last, None] & known & (np.arange(n) > np.arange(first, last)[:, None])
         ends = np.searchsorted(graph.pairs[:, 0], (first, last))
         mine = graph.pairs[slice(*ends)]

@@ -13,7 +13,7 @@ CERTAIN = 0.99  #: posterior of an edge, at both ends
 FEW, SHARE = 3, 0.05  #: fewer certain pairs, or a smaller share of the number of edges, are not worth a word
 LITTLE = np.log(3.0)  #: log Bayes factor of a test that says next to nothing
 SEVERAL, ROWS_PER_LEVEL = 10, 20  #: levels of a column, and the rows that each should have
-BAND = 1 << 22  #: pairs that are looked at together
+PAIRS_AT_ONCE = 1 << 22  #: pairs that are looked at together
 
 
 def certain_but_absent(edges: Ints, pair_scores: Floats) -> Ints:
@@ -33,7 +33,7 @@ def certain_but_absent(edges: Ints, pair_scores: Floats) -> Ints:
     [[0, 2]]
     """
     n, low = len(pair_scores), np.log(1 - CERTAIN)
-    step, found = max(1, BAND // max(n, 1)), [np.empty((0, 2), np.int64)]
+    step, found = max(1, PAIRS_AT_ONCE // max(n, 1)), [np.empty((0, 2), np.int64)]
     for first in range(0, n, step):
         xs, ys = np.nonzero(pair_scores[first : first + step] < low)
         xs += first

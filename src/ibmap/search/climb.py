@@ -23,7 +23,7 @@ from ibmap.search.running import TIE, Flip, Pairs, Search
 MATRIX = 10_000  #: variables beyond which a matrix of σ takes more memory than is worth it: 8 n² bytes
 LISTED = 100  #: with how many others a variable is listed then, on average, in the graph without edges
 SAMPLE = 64  #: rows that tell where to draw that line
-BAND = 256  #: rows that are made at once
+ROWS_AT_ONCE = 256  #: rows that are made at once
 
 
 class Climb(Search):
@@ -146,8 +146,8 @@ class Climbing:
 
     def _score(self, xs: Ints) -> None:
         """Make the rows of some x, and keep them."""
-        for first in range(0, len(xs), BAND):
-            some = xs[first : first + BAND]
+        for first in range(0, len(xs), ROWS_AT_ONCE):
+            some = xs[first : first + ROWS_AT_ONCE]
             self.state.put(some, *self._rows(some))
 
     # What others see
