@@ -51,7 +51,7 @@ TESTS = (
     "tests/cli/test_pack.py",
     "tests/cli/test_question.py",
     "tests/cli/test_weights.py",
-    "tests/core/test_state.py",
+    "tests/core",
     "tests/engines/test_agreement.py",
     "tests/test_log_score.py",
     "tests/test_odd_calls.py",

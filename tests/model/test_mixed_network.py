@@ -303,3 +303,38 @@ def test_likelihoods_of_rows_with_a_known_first_level_count_it():
     )
     assert total == pytest.approx(1)
     assert -5 < every[0] < 0
+
+
+def test_numbers_of_rows_and_sweeps_are_one_or_more():
+    for how in ({"n_rows": 0}, {"n_rows": 2, "sweeps": 0}):
+        with pytest.raises(RequestError, match="must be"):
+            small().sample(**how)
+    assert small().sample(1, sweeps=1, random_state=0).n_rows == 1
+
+
+def test_questions_about_levels_are_not_asked_of_numbers():
+    network = small()
+    with pytest.raises(RequestError, match="'y' is a number, which has no levels: use predict"):
+        network.predict_probabilities("y", network.sample(2, random_state=0))
+
+
+def test_rows_with_gaps_are_predicted_as_questions_are_answered():
+    network = small()
+    rows = np.array([[1, 2, 0.3, -0.5, 0], [0, np.nan, np.nan, 0.2, 1], [1, np.nan, 0.1, np.nan, np.nan]]).T
+    data = network.table_of(rows)
+    for v, name in enumerate("abyzc"):
+        predicted = network.predict(name, data)
+        for r in range(3):
+            given = {
+                network.names[u]: network.labels(u, rows[u : u + 1, r])[0]
+                for u in range(5)
+                if u != v and not np.isnan(rows[u, r])
+            }
+            answer = network.query(name, given)
+            if SIZES[v]:
+                shares = network.predict_probabilities(name, data)[r]
+                np.testing.assert_allclose(shares, list(answer.values()), atol=1e-9)
+                assert predicted[r] == max(answer, key=answer.get)
+            else:
+                scale = network.scales[name]
+                assert predicted[r] == pytest.approx(answer.median, abs=2e-3 * scale.spread)

@@ -9,7 +9,7 @@ from ibmap import IBMAP, BayesianTest, Graph
 from ibmap.errors import DataError, RequestError
 from ibmap.learners import ibmap_hc
 from ibmap.learners.bootstrap import bootstrap
-from ibmap.results.bootstrap import read_support, support_content
+from ibmap.results.bootstrap import as_support, read_support, stability_in_words, support_content
 from ibmap.results.result_file import read_result, result_of_learned, result_text
 from tests.chains import noisy_chain
 
@@ -123,3 +123,45 @@ def test_frames_of_any_library_and_estimators(tmp_path):
     content = json.loads(json.dumps(support_content(net.bootstrapped_, 0.5)))
     assert [row[2] for row in content["support"]] == net.support_["support"].tolist()
     assert (content["test"], content["seed"]) == ("bayesian(prior=0.4)", None)
+
+
+def test_support_is_taken_from_whoever_has_it(found, result, saved):
+    path = saved()
+    support = read_support(path, result)
+    assert as_support(None, result) is None
+    assert as_support(support, result) is support
+    assert as_support(path, result) == as_support(str(path), result) == support
+    mine = as_support(found, result)
+    assert mine.frequencies == support.frequencies
+    for odd in (7, IBMAP()):
+        with pytest.raises(RequestError, match="expected a fitted Bootstrap or its folder"):
+            as_support(odd, result)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.5, "0.50 (stable: above 0.5)"),
+        (0.49, "0.49 (moderate: 0.25 to 0.5)"),
+        (0.25, "0.25 (moderate: 0.25 to 0.5)"),
+        (0.24, "0.24 (unstable: below 0.25)"),
+        (0.0, "0.00 (unstable: below 0.25)"),
+    ],
+)
+def test_stability_is_told_in_words(share, words):
+    assert stability_in_words(share) == f"CS coefficient of strength centrality: {words}"
+    assert stability_in_words(None) == ""
+
+
+def test_thresholds_keep_what_more_replicates_have(found):
+    shares = {(x, y): share for x, y, share, _ in found.support().rows()}
+    for threshold in (0.0, 0.25, 0.5, 0.75, 1.0):
+        kept = {pair for pair, share in shares.items() if share > threshold or share == 1}
+        assert set(found.averaged(threshold).edges) == kept
+    for odd in (-0.01, 1.01, "half", True):
+        with pytest.raises(RequestError, match="threshold must lie between 0 and 1"):
+            found.averaged(odd)
+    assert [share for *_, share, _ in found.support().rows()] == sorted(shares.values(), reverse=True)
+    in_graph = {(x, y) for x, y, _, there in found.support().rows() if there}
+    assert in_graph == set(found.learned.graph.edges)
+    assert "array" not in repr(found)

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from ibmap import GSMN, IBMAP, BayesianTest, MutualInformation
+from ibmap import GSMN, IBMAP, BayesianTest, Graph, Learned, MutualInformation
 from ibmap.data import load
+from ibmap.engines import as_engine
 from ibmap.errors import RequestError, UnknownVariableError
 from ibmap.learners import evidence_map, explain, ibmap_hc
+from ibmap.results.directed import Directed
+from ibmap.results.explain import judging_test
 from ibmap.results.learned import Step
+from ibmap.results.provenance import Provenance
 from ibmap.results.result_file import result_of, result_of_learned, result_text
 from tests.chains import noisy_chain
 
@@ -166,3 +170,33 @@ def test_means_of_a_number_are_told_by_level(turned):
         ["f", "30", "1.75", f"{size[1::2].std():.3g}"],
         ["m", "30", "3.5", f"{size[::2].std():.3g}"],
     ]
+
+
+def test_a_pair_is_judged_by_the_test_of_its_network_unless_another_one_is_asked(chain):
+    learned = ibmap_hc(chain, BayesianTest(prior=0.7))
+    assert judging_test(learned).name == "bayesian(prior=0.7)"
+    assert judging_test(learned, "chi-square").name.startswith("chi-square")
+    assert judging_test(evidence_map(chain)).name.startswith("mutual-information")
+    assert judging_test(evidence_map(chain), BayesianTest()).name == "bayesian"
+
+
+def test_an_arc_that_would_close_a_cycle_is_worth_nothing():
+    """Of a chain of arcs from v0 to v3, only v0 could be a parent of v3; v1 and v2 have an arc."""
+    data = noisy_chain(4, 300, noise=0.05)
+    names = data.names
+    arcs = [(names[k], names[k + 1]) for k in range(3)]
+    graph = Graph(names, arcs)
+    learned = Learned(graph, Provenance("dag-hc", {"score": "bic"}), 300, 0, 0, 0.0, score=1.0, arcs=arcs)
+    directed = Directed(learned, as_engine(data))
+    for x, y in ((0, 3), (3, 0)):
+        assert directed.pair(x, y).log_odds == pytest.approx(directed.evidence(3, 0))
+    assert directed.evidence(0, 3) > directed.evidence(3, 0), "without its parent v0 would be glad of v3"
+    assert directed.pair(0, 3).sentences == ("Neither is a parent of the other, and they have no child.",)
+    assert directed.pair(1, 2).log_odds == pytest.approx(directed.evidence(2, 1))
+    assert directed.parents(2).tolist() == [1]
+    married = [("v0", "v2"), ("v1", "v2")]
+    both = Learned(Graph(names, [*married, ("v0", "v1")]), learned.provenance, 300, 0, 0, 0.0, arcs=married)
+    found = Directed(both, as_engine(data)).pair(0, 1)
+    of_child = Directed(both, as_engine(data))
+    assert found.log_odds == pytest.approx(min(of_child.evidence(2, 0), of_child.evidence(2, 1)))
+    assert found.sentences[-1] == "Both are parents of v2."
