@@ -124,3 +124,91 @@ def test_a_table_owns_its_codes():
     codes[0, 0] = 1
     assert [table.codes.max() for table in tables] == [0, 0]
     assert [table.digest() for table in tables] == digests
+
+
+def mixed() -> Table:
+    """Levels and numbers in turn, with holes, weights and clusters."""
+    values = np.array([[0.5, np.nan, 2.5, 3.5], [1.0, 2.0, 3.0, 4.0]])
+    codes = np.array([[0, 1, -1, 1], [2, 1, 0, 0]])
+    return Table(
+        codes,
+        ("size", "sex", "age", "mood"),
+        ((), ("f", "m"), (), ("low", "mid", "high")),
+        bin_edges={},
+        ordinal=("mood",),
+        values=values,
+        numbers="values",
+        undecided=("mood",),
+        weights=np.array([1.0, 2.0, 0.5, 1.5]),
+        clusters=np.array([0, 0, 1, 2]),
+    )
+
+
+def cells(data: Table) -> dict[str, list[object]]:
+    """The values of every variable, None where one is missing."""
+    found = {}
+    for v, name in enumerate(data.names):
+        if data.is_number[v]:
+            found[name] = [None if value != value else value for value in data.values_of(v).tolist()]
+        else:
+            found[name] = [None if code < 0 else data.levels[v][code] for code in data.codes_of(v).tolist()]
+    return found
+
+
+@pytest.mark.parametrize("kept", [[3, 0], [1, 2, 3], [0], [1], [2, 1, 0, 3]])
+def test_some_variables_are_those_variables(kept: list[int]) -> None:
+    data = mixed()
+    some = data.variables(kept)
+    assert some.names == tuple(data.names[v] for v in kept)
+    assert cells(some) == {name: cells(data)[name] for name in some.names}
+    assert some.ordinal == some.undecided == (("mood",) if 3 in kept else ())
+    assert some.schema.kinds == tuple(data.schema.kinds[v] for v in kept)
+    assert some.numbers == "values"
+    assert some.weights is not None
+    assert some.clusters is not None
+    assert some.weights.tolist() == [1.0, 2.0, 0.5, 1.5]
+    assert some.clusters.tolist() == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("rows", [[0, 3], [2, 2, 1], [1]])
+def test_some_rows_are_those_rows(rows: list[int]) -> None:
+    data = mixed()
+    some = data.rows(np.array(rows, int))
+    assert cells(some) == {name: [column[r] for r in rows] for name, column in cells(data).items()}
+    assert (some.levels, some.ordinal, some.n_rows) == (data.levels, data.ordinal, len(rows))
+    assert some.weights is not None
+    assert some.weights.tolist() == data.weights[rows].tolist()
+    again = pickle.loads(pickle.dumps(some))
+    assert cells(again) == cells(some)
+    assert again.clusters.tolist() == some.clusters.tolist()
+    assert again.digest() == some.digest()
+
+
+def test_the_share_of_missing_cells_is_that_of_levels_and_numbers() -> None:
+    data = mixed()
+    assert data.has_missing
+    assert data.missing_share == 2 / 16
+    assert data.rows(np.array([0, 3])).missing_share == 0
+    assert not data.rows(np.array([0, 3])).has_missing
+    assert data.rows(np.array([1])).has_missing
+    assert data.rows(np.array([2])).has_missing
+    assert data.variables([1, 3]).missing_share == 1 / 8
+    assert load({"a": [0, 0, 1], "b": [0, 1, 0]}).missing_share == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"values": np.array([[0.5, np.inf, 1, 2], [1.0, 2, 3, 4]])}, "finite numbers"),
+        ({"values": np.zeros(4)}, "2-D array of finite numbers"),
+        ({"values": np.zeros((2, 3))}, "4 rows have codes, and 3 have numbers"),
+        ({"values": np.zeros((1, 4))}, "3 rows of codes and numbers, 4 names and 4 tuples of levels"),
+        ({"levels": ((), ("f", "m"), (), ())}, "2 rows of codes for 1 variables with levels"),
+        ({"ordinal": ("moood",)}, "'moood'"),
+        ({"names": ("size", "sex", "age", "age")}, "two variables have the same name"),
+    ],
+)
+def test_parts_of_a_mixed_table_that_do_not_fit_are_refused(changes: dict[str, object], words: str) -> None:
+    parts = {name: getattr(mixed(), name) for name in ("codes", "names", "levels", "values", "ordinal")}
+    with pytest.raises((DataError, UnknownVariableError), match=words):
+        Table(**{**parts, **changes})  # type: ignore[arg-type]

@@ -1,5 +1,7 @@
 """Weighted rows: whole weights are repeated rows, exactly; others are worth their effective sample size."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,9 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibmap import GSMN, IBMAP, Bootstrap, EvidenceMAP, load
-from ibmap.data.weights import cluster_numbers, repeated, row_weights, some_rows
+from ibmap.data.weights import (
+    CountedRows,
+    cluster_numbers,
+    complete_rows,
+    design_effect,
+    repeated,
+    row_weights,
+    some_rows,
+    with_rows,
+)
 from ibmap.engines import as_engine
-from ibmap.errors import DataError, RequestError
+from ibmap.errors import DataError, DataWarning, RequestError
 
 
 def table(seed: int = 0, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -199,3 +210,116 @@ def test_clusters_of_any_kind_are_told_apart_and_odd_ones_are_refused():
     ):
         with pytest.raises(DataError, match=words):
             cluster_numbers(np.array(odd, object), 4)
+
+
+def clustered(seed: int) -> tuple[dict[str, Any], np.ndarray]:
+    """Rows of clusters of one to four, with levels, numbers and holes."""
+    rng = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(14), rng.integers(1, 5, 14))
+    of_cluster, n = rng.normal(size=14), len(clusters)
+    size = of_cluster[clusters] + rng.normal(size=n)
+    size[rng.random(n) < 0.1] = np.nan
+    kind = np.where(rng.random(n) < 0.5, clusters % 3, rng.integers(0, 3, n))
+    columns = {
+        "size": size,
+        "kind": np.array(["a", "b", "c"])[kind],
+        "sex": np.array(["f", "m"])[clusters % 2],
+    }
+    return columns, clusters
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("names", [("size", "kind", "sex"), ("kind",), ("size", "kind")])
+def test_the_design_effect_is_that_of_all_pairs_of_rows_of_a_cluster(seed, names):
+    columns, clusters = clustered(seed)
+    data = load(
+        {name: columns[name] for name in names} | ({} if len(names) > 1 else {"flat": ["x"] * len(clusters)}),
+        continuous=[name for name in names if name == "size"],
+        numbers="values" if "size" in names else None,
+        missing="testwise",
+    )
+    found = design_effect(data, clusters)
+    expected = []
+    for name in names:
+        known = np.array([value == value for value in columns[name]])
+        levels = np.unique(columns[name]) if name != "size" else [None]
+        together = alone = 0.0
+        for level in levels:
+            x = columns[name] if level is None else (columns[name] == level).astype(float)
+            apart = x - x[known].mean()
+            for i in np.flatnonzero(known):
+                for j in np.flatnonzero(known & (clusters == clusters[i])):
+                    if i != j:
+                        together += apart[i] * apart[j]
+                        alone += apart[i] ** 2
+        expected.append(together / alone)
+    assert found.correlations[: len(names)] == pytest.approx(expected)
+    sizes = np.bincount(clusters)
+    mean_size = (sizes**2).sum() / sizes.sum()
+    products = [a * b for k, a in enumerate(expected) for j, b in enumerate(expected) if j != k]
+    share = np.mean(products) if products else expected[0] ** 2
+    assert found.effect == pytest.approx(max(1.0, 1 + (mean_size - 1) * share))
+    if len(names) == 1:
+        assert np.isnan(found.correlations[1]), "what does not vary has none"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_frequencies_in_clusters_are_repeated_rows(seed):
+    columns, clusters = clustered(seed)
+    times = np.random.default_rng(seed).integers(0, 3, len(clusters))
+    again = np.repeat(np.arange(len(clusters)), times)
+    how = {"continuous": ["size"], "numbers": "values", "missing": "testwise"}
+    data = load(columns, **how)
+    found = design_effect(data, clusters, times.astype(float))
+    expected = design_effect(data.rows(again), clusters[again])
+    assert found.correlations == pytest.approx(expected.correlations)
+    assert found.effect == pytest.approx(expected.effect)
+
+
+def test_it_is_said_what_clusters_do():
+    codes = np.random.default_rng(0).integers(0, 2, (4, 60)).astype(str)
+    data = load({f"v{k}": np.repeat(row, 2) for k, row in enumerate(codes)})
+    clusters = np.repeat(np.arange(60), 2)
+    found, said = with_rows(data, None, clusters, "households")
+    assert said == ["120 rows in 60 households count as 60 (design effect 2)"]
+    assert found.n_rows == 60
+    assert found.reading["clusters"] == 60
+    assert (found.reading["design_effect"], found.reading["effective_rows"]) == (2.0, 60.0)
+    assert found.clusters.tolist() == list(range(60))
+    alone, said = with_rows(data, None, np.arange(120), "households")
+    assert said == ["every row is one of the households by itself: rows count as they are"]
+    assert np.array_equal(alone.codes, data.codes)
+    partly = load(
+        {"fixed": np.repeat(codes[0], 2), "too": np.repeat(codes[1], 2), "free": codes.ravel()[:120]}
+    )
+    with pytest.warns(
+        DataWarning, match="'fixed', 'too' are the same in all rows of a cluster.*only 60 clus"
+    ):
+        with_rows(partly, None, clusters)
+    one = partly.variables([0, 2])
+    assert with_rows(one, None, clusters)[0].warnings == one.warnings, "one variable has no edge to itself"
+
+
+@pytest.mark.parametrize("given", [None, "weights", "clusters", "both"])
+def test_rows_that_are_left_out_take_their_weights_and_clusters_along(given):
+    table = {"a": [1, 0, None, 1, 0, 1], "b": [0, 1, 1, None, 0, 9], "c": [0, 0, 1, 1, 1, 1]}
+    weights = row_weights([1, 2, 3, 1, 2, 1], 6) if given in ("weights", "both") else None
+    clusters = np.array([0, 0, 1, 2, 2, 3]) if given in ("clusters", "both") else None
+    counts = CountedRows(weights, clusters)
+    how = {"missing": "drop", "missing_values": [9]}
+    data = load(table, **how)
+    kept = [0, 1, 4]
+    found, _ = counts.of(data, table, how)
+    expected, _ = with_rows(
+        data,
+        None if weights is None else weights._replace(weights=weights.weights[kept]),
+        None if clusters is None else np.array([0, 0, 1]),
+    )
+    assert found.codes.tolist() == expected.codes.tolist()
+    assert complete_rows(table, how).tolist() == [True, True, False, False, True, False]
+    assert complete_rows({**table, "d": [0, 1] * 3}, {"only": ["c", "d"]}) is None
+    assert complete_rows(table, {"drop": ["a"]}).tolist() == [True, True, True, False, True, True]
+    whole = load(table, missing="testwise")
+    assert np.array_equal(counts.of(whole)[0].codes, with_rows(whole, weights, clusters)[0].codes)
+    assert (counts.kept is None) or given in ("weights", "both")
+    assert CountedRows(row_weights([1, 0, 2], 3)).kept.tolist() == [True, False, True]
