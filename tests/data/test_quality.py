@@ -9,12 +9,22 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from ibmap import EvidenceMAP
 from ibmap.data import Table, load
+from ibmap.data.frames import open_source
 from ibmap.data.kinds import MOST_WHOLE
-from ibmap.data.quality import FEW_ROWS, missing_together, of_missing_together
+from ibmap.data.quality import (
+    FEW_ROWS,
+    columns_of_times,
+    identifiers,
+    missing_together,
+    names_like_values,
+    no_plain_numbers,
+    of_missing_together,
+)
 from ibmap.errors import DataError, DataWarning
 from ibmap.report import report_text
 from ibmap.results.result_file import result_of_learned
@@ -187,3 +197,96 @@ def test_up_to_twenty_thousand_rows_each_is_looked_at(n_rows: int, first: int) -
 def test_fewer_than_five_rows_in_which_two_are_missing_are_no_pattern(n_both: int, warned: bool) -> None:
     counts = np.array([[n_both, n_both], [n_both, n_both]])
     assert bool(of_missing_together(("job", "pay"), counts, 400)) == warned
+
+
+N = 30
+JUMPING = [7 * k % 31 for k in range(N)]
+#: columns of 30 rows: does it tell rows apart; and still if other numbers are to be cut?
+TELLING = {
+    "rising": ([*range(N)], True, True),
+    "from one": ([*range(1, N + 1)], True, True),
+    "falling": ([*range(N, 0, -1)], True, True),
+    "rising with gaps": ([3 * k for k in range(N)], True, True),
+    "falling with gaps": ([-3 * k for k in range(N)], True, True),
+    "shuffled": ([11 * k % N for k in range(N)], True, True),
+    "jumping": (JUMPING, True, False),
+    "": (JUMPING, True, True),
+    "twice": ([*range(N - 1), 0], False, False),
+    "text": ([f"p{k}" for k in range(N)], True, True),
+    "text twice": ([*(f"p{k}" for k in range(N - 1)), "p0"], False, False),
+    "numbers and a word": ([*map(str, range(1, N)), "unknown"], False, False),
+    "money": ([f"{k},5" for k in range(N)], False, False),
+    "fractions": ([k / 4 for k in range(N)], False, False),
+    "a hole": ([*range(N - 1), None], False, False),
+    "truth": ([True, False] * (N // 2), False, False),
+}
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_columns_that_tell_rows_apart_and_nothing_else(name: str) -> None:
+    column, tells, also_cut = TELLING[name]
+    table = {name: column, "other": [0, 1] * (N // 2)}
+    source = open_source(table)
+    assert identifiers(source, [name, "other"]) == [name] * tells
+    assert identifiers(source, [name, "other"], cut=True) == [name] * also_cut
+    if name != "fractions":  # those are no levels
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read = load(table, missing="testwise")
+        assert identifiers(read, [name, "other"]) == [name] * tells
+        assert identifiers(read, [name, "other"], cut=True) == [name] * also_cut
+
+
+@pytest.mark.parametrize(("n_rows", "tells"), [(MOST_WHOLE - 1, False), (MOST_WHOLE, True)])
+@pytest.mark.parametrize("kind", [int, "p{}".format])
+def test_in_fewer_than_twenty_rows_nothing_is_an_identifier(n_rows: int, tells: bool, kind: type) -> None:
+    table = {"id": [kind(k) for k in range(n_rows)], "y": [k % 2 for k in range(n_rows)]}
+    assert identifiers(open_source(table), ["id", "y"]) == ["id"] * tells
+
+
+def test_times_are_found_among_all_that_cannot_be_read() -> None:
+    days = np.array(["2026-11-18", "2026-11-19"], "M8[D]")
+    table = {"a": [1, 2], "when": days, "b": ["x", "y"], "odd": [[1], [2]], "then": days}
+    table["long"] = days - days[0]
+    source = open_source(table)
+    assert columns_of_times(source, source.names) == ["when", "then", "long"]
+    assert columns_of_times(source, ["a", "b"]) == []
+    assert columns_of_times(source, ["odd"]) == []
+    assert columns_of_times(source, ["then"]) == ["then"]
+
+
+@pytest.mark.parametrize(
+    ("words", "n_numbers", "said"),
+    [
+        (["-"], 10, "'-' is no number: leave such cells empty"),
+        (["-"], 8, ""),
+        (["-", "?!"], 18, "'-', '?!' are no numbers: leave such cells empty"),
+        (["-", "?!"], 17, ""),
+        (["-", "?!", "x", "y"], 40, "'-', '?!', 'x', ... are no numbers: leave such cells empty"),
+        ([], 10, ""),
+    ],
+)
+def test_a_word_among_ten_numbers_is_taken_for_a_missing_one(
+    words: list[str], n_numbers: int, said: str
+) -> None:
+    found = no_plain_numbers((*words, *map(str, range(n_numbers))))
+    assert found.replace(" and 1 more", ", ...") == said or found == said
+
+
+@pytest.mark.parametrize(
+    ("names", "doubt"),
+    [
+        (["3", "a", "b", "c"], False),
+        (["3", "1.5", "b", "c"], True),
+        (["3", "1.5", "b", "c", "d"], False),
+        (["3", "1.5", "b", "c", "x"], True),
+        (["0", "1", "2"], False),
+        (["1", "2", "3"], False),
+        (["2", "3", "4"], True),
+        (["3", "4"], True),
+        (["3", "b"], False),
+    ],
+)
+def test_half_of_the_names_and_two_must_look_like_values(names: list[str], doubt: bool) -> None:
+    rows = {name: ["x", "y"] if name in "abcdx" else [2, int(float(name) // 1)] for name in names}
+    assert bool(names_like_values(pl.DataFrame(rows), "t.csv")) is doubt
