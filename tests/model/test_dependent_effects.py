@@ -115,3 +115,72 @@ def test_strengths_by_level_are_cramers_v_of_the_rows_of_each_level() -> None:
     assert one.values == pytest.approx(expected, abs=1e-6)
     assert one.errors == pytest.approx(np.sqrt((1 - np.square(expected)).clip(1e-4) / sizes), abs=1e-6)
     assert one.strength == pytest.approx(np.average(expected, weights=sizes), abs=1e-6)
+
+
+def dependent(seed: int = 0, n: int = 900, levels: int = 3, chance: float = 0.25) -> np.ndarray:
+    """x and y, whose association depends on z, and w, which has to do with all of them."""
+    rng = np.random.default_rng(seed)
+    x, w = rng.integers(2, size=(2, n))
+    z = rng.integers(levels, size=n)
+    y = np.where(rng.random(n) < chance, rng.integers(2, size=n), np.where(z == 1, 1 - x, x))
+    return np.stack([x, y, z, np.where(rng.random(n) < 0.7, w, x ^ (z > 0))])
+
+
+@pytest.mark.parametrize("z_levels", [2, 3])
+def test_odds_by_level_are_pooled_over_what_both_ends_are_adjacent_to(z_levels: int) -> None:
+    codes = dependent(levels=z_levels)
+    codes[3, (codes[2] == 0) & (codes[0] == 0)] = (
+        0  # with z = 0 and w = 1 there is no x = 0: that tells nothing
+    )
+    data = data_of(codes, [2, 2, z_levels, 2])
+    found = dependent_effects(as_engine(data), Graph.complete(data.names), [(0, 1, 2)], np.zeros(6))
+    one = found[0]
+    assert (one.on, one.levels) == (("v2",), tuple((str(k),) for k in range(z_levels)))
+    strengths, rows = [], []
+    for level in range(z_levels):
+        weights, ratios = [], []
+        for w in range(2):
+            some = codes[:2, (codes[2] == level) & (codes[3] == w)]
+            table = np.array([[((some[0] == a) & (some[1] == b)).sum() for b in (0, 1)] for a in (0, 1)])
+            if table.sum(axis=0).min() > 0 and table.sum(axis=1).min() > 0:
+                table = table + 0.5
+                weights.append(1 / (1 / table).sum())
+                ratios.append(np.log(table[1, 1] * table[0, 0] / (table[0, 1] * table[1, 0])))
+        assert one.values[level] == pytest.approx(np.average(ratios, weights=weights))
+        assert one.errors[level] == pytest.approx(1 / np.sqrt(sum(weights)))
+        some = codes[:2, codes[2] == level]
+        whole = np.array([[((some[0] == a) & (some[1] == b)).sum() for b in (0, 1)] for a in (0, 1)])
+        strengths.append(association(whole, correction=False))
+        rows.append(some.shape[1])
+    assert one.strength == pytest.approx(np.average(strengths, weights=rows), abs=1e-6)
+
+
+def test_what_differs_no_more_than_by_chance_depends_on_nothing() -> None:
+    rng = np.random.default_rng(0)
+    for n in (50, 500):
+        codes = rng.integers(2, size=(3, n))
+        data = data_of(codes, [2] * 3)
+        assert not dependent_effects(as_engine(data), Graph.complete(data.names), [(0, 1, 2)], np.zeros(3))
+    large = 2 * np.ones(3)
+    codes = dependent(levels=2)[:3]
+    data = data_of(codes, [2] * 3)
+    assert set(dependent_effects(as_engine(data), Graph.complete(data.names), [(0, 1, 2)], large)) == {
+        0,
+        1,
+        2,
+    }
+
+
+def test_a_variable_for_which_there_are_too_few_rows_is_not_looked_at() -> None:
+    """Each cell of these and of what is given should have four rows; eight cells are never too many."""
+    for n, there in ((47, False), (48, True)):
+        data = data_of(dependent(n=n, chance=0.0)[:3], [2, 2, 3])
+        found = dependent_effects(as_engine(data), Graph.complete(data.names), [(0, 1, 2)], np.zeros(3))
+        assert (0 in found) is there
+    data = data_of(dependent(n=24, levels=2, chance=0.0)[:3], [2] * 3)
+    assert 0 in dependent_effects(as_engine(data), Graph.complete(data.names), [(0, 1, 2)], np.zeros(3))
+
+
+def test_no_interaction_has_no_dependent_effects() -> None:
+    data = data_of(dependent()[:3], [2, 2, 3])
+    assert dependent_effects(as_engine(data), Graph.complete(data.names), [], np.zeros(3)) == {}
