@@ -12,7 +12,7 @@ from ibmap.engines import as_engine
 from ibmap.errors import RequestError, UnknownVariableError
 from ibmap.learners import evidence_map, explain, ibmap_hc
 from ibmap.results.directed import Directed
-from ibmap.results.explain import judging_test
+from ibmap.results.explain import Explanation, View, judging_test
 from ibmap.results.learned import Step
 from ibmap.results.provenance import Provenance
 from ibmap.results.result_file import result_of, result_of_learned, result_text
@@ -200,3 +200,97 @@ def test_an_arc_that_would_close_a_cycle_is_worth_nothing():
     of_child = Directed(both, as_engine(data))
     assert found.log_odds == pytest.approx(min(of_child.evidence(2, 0), of_child.evidence(2, 1)))
     assert found.sentences[-1] == "Both are parents of v2."
+
+
+def told(joined=True, numbers=None, others="neighbours", **more):
+    """An explanation of x and y, as both ends see them."""
+    numbers = numbers or {"log_independent": np.log(0.2), "log_dependent": np.log(0.8)}
+    views = [
+        View(x, y, given, 10, 2, not joined, numbers, others)
+        for x, y, given in (("x", "y", ("z",)), ("y", "x", ()))
+    ]
+    about = {"flips": (), "n_ascents": 3, "gain_of_flip": None, "levels": ((0, 1), (0, 1))}
+    about |= {"counts": ((10, 2), (3, 400)), "test": "bayesian"}
+    return Explanation("x", "y", joined, tuple(views), **{**about, **more})
+
+
+def test_an_explanation_says_what_both_ends_say():
+    assert told().words().splitlines() == [
+        "x and y are directly associated; posterior of an edge: 0.800.",
+        "x is dependent on y given z: P = 0.800.",
+        "y is dependent on x (no other neighbours): P = 0.800.",
+    ]
+    assert told(joined=False).words().splitlines()[1] == "x is independent of y given z: P = 0.200."
+    by_value = told(numbers={"statistic": 12.3456, "p_value": 0.0123456})
+    assert by_value.log_posterior is by_value.posterior_odds() is None
+    assert "x is dependent on y given z: p-value = 0.0123." in by_value.words()
+    assert "x is dependent on y given z: statistic = 12.3." in told(numbers={"statistic": 12.3456}).words()
+    directed = told(others="parents", log_odds=2.0, arcs=("x is a parent of y.",))
+    assert directed.words().splitlines() == [
+        "x and y are directly associated; posterior of an edge: 0.881.",
+        "x is a parent of y.",
+    ]
+    assert "y is dependent on x (no other parents): P = 0.800." in directed.details()
+    assert "dependent on" not in told().details()
+
+
+def test_the_posterior_of_an_edge_is_over_rivals_or_of_arcs_or_of_both_ends():
+    odds = np.log(4)
+    for more, log, expected in (
+        ({}, np.log(0.8), odds),
+        ({"log_odds": 2.0}, -np.log1p(np.exp(-2.0)), 2.0),
+        ({"log_odds": 2.0, "over_rivals": np.log(0.6)}, np.log(0.6), np.log(1.5)),
+    ):
+        found = told(**more)
+        assert found.log_posterior == pytest.approx(log)
+        assert found.posterior_odds() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        (2.9, "The data say little for or against a direct association."),
+        (1 / 2.9, "The data say little for or against a direct association."),
+        (3.1, "Evidence for a direct association: Bayes factor 3."),
+        (1 / 3.6, "Evidence against a direct association: Bayes factor 4."),
+        (1234.0, "Evidence for a direct association: Bayes factor 1,200."),
+        (0.99e6, "Evidence for a direct association: Bayes factor 990,000."),
+        (1e-7, "Evidence against a direct association: Bayes factor above a million."),
+    ],
+)
+def test_evidence_is_told_as_a_bayes_factor(factor, words):
+    assert told(log_bayes_factor=float(np.log(factor))).words().splitlines()[1] == words
+
+
+def test_rivals_that_are_likely_enough_are_told():
+    said = told(rivals=[("x", "z", 0.5), ("y", "z", 0.1), ("y", "w", 0.09)]).words().splitlines()
+    assert said[-2:] == [
+        "If this edge were not there, x might be directly associated with z instead (probability 0.5).",
+        "If this edge were not there, y might be directly associated with z instead (probability 0.1).",
+    ]
+    assert "Neither end could test the edge" in told(untested=True).words()
+
+
+def test_details_tell_what_the_search_did():
+    assert told().details().splitlines()[0] == "The search never flipped this pair."
+    assert told(required=True).details().splitlines()[0] == "The search was not free to flip this pair."
+    assert told(n_ascents=None).details().splitlines()[0] == "test bayesian"
+    lines = told(gain_of_flip=-2.5).details().splitlines()
+    assert lines[1] == "Removing it now would change the score by -2.5."
+    assert told(gain_of_flip=0.0, joined=False).details().splitlines()[1] == (
+        "Adding it now would change the score by +0."
+    )
+    assert lines[3] == "seen from x: log independent -1.60944; log dependent -0.223144; 10 rows; 2 slices"
+    step = Step(2, "x", "y", True, 0.0, -7.0)
+    assert "Ascent 2 of 3 added the edge: the score rose by 0 to -7." in told(flips=[step]).details()
+
+
+def test_counts_are_drawn_below_each_other():
+    assert str(told()).splitlines()[-3:] == ["x \\ y   0    1", "    0  10    2", "    1   3  400"]
+    assert str(told(correlation=-0.25)).splitlines()[-1] == (
+        "correlation of x and y, whatever else there is: -0.2500"
+    )
+    assert "<pre>" in told()._repr_html_()
+    infinite = told(numbers={"log_independent": -np.inf, "log_dependent": 0.0}).to_dict()
+    assert infinite["views"][0]["numbers"] == {"log_independent": None, "log_dependent": 0.0}
+    assert infinite["views"][0]["given"] == ["z"]
