@@ -452,7 +452,12 @@ def test_ends_keep_their_posteriors_where_pairs_are_listed(monkeypatch: pytest.M
     whole = ends_of(evidence_map(one, view="undirected"))
     monkeypatch.setattr("ibmap.search.state.WHOLE", 3)
     for table in (one, other):
-        listed = ends_of(evidence_map(table, view="undirected"))
+        learned = evidence_map(table, view="undirected")
+        edges, frame = learned.graph.edges, learned.edges_frame
+        assert frame["in_graph"].to_list() == sorted(frame["in_graph"], reverse=True)
+        pairs = zip(frame["x"], frame["y"], frame["in_graph"], strict=True)
+        assert {pair[:2] for pair in pairs if pair[2]} == set(edges)
+        listed = ends_of(learned)
         assert {ends: p for ends, p in listed.items() if p > np.log(0.05)} == pytest.approx(
             {ends: p for ends, p in whole.items() if p > np.log(0.05)}
         )

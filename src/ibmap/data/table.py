@@ -18,9 +18,7 @@ from ibmap.data.schema import Schema, kinds_of, unknown_variable
 from ibmap.errors import DataError
 
 WIDE = 32  #: a variable with more levels keeps its codes: bits would cost more memory than they save time
-VARIABLES_AT_ONCE = (
-    256  #: variables that are scored together; their counts and log odds fit the first-level cache
-)
+VARIABLES_AT_ONCE = 256  #: that are scored: their counts and log odds fit the first-level cache
 AT_ONCE = 1 << 12  #: words of bits that are turned together
 
 Bits = NDArray[np.uint64]

@@ -154,7 +154,7 @@ def _scan(raw: bytes, separator: str) -> Any:
         frame = _read(raw, separator, infer_schema_length=SAMPLE)
     except pl.exceptions.ComputeError:
         frame = None
-    if frame is not None and (len(frame) < SAMPLE or not unseen(frame)):
+    if frame is not None and not unseen(frame):
         return frame
     return _read(raw, separator, infer_schema_length=None)
 

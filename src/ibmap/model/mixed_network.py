@@ -305,7 +305,7 @@ class MixedNetwork(MarkovNetwork):
         found = np.repeat(own[:, None], rows.shape[1], axis=1)
         for u, table in self.around[v]:
             known = ~np.isnan(rows[u])
-            other = np.where(known, rows[u], 0.0)
+            other = np.nan_to_num(rows[u])
             said = table.T * other if self.is_number[u] else table[other.astype(np.int64)].T
             found += np.where(known, said, 0.0)
         return found
