@@ -213,3 +213,19 @@ def test_parts_of_a_table_must_fit() -> None:
         about: dict[str, Any] = {"levels": (("x",), ()), "values": values, **odd}
         with pytest.raises(DataError, match=words):
             Table(codes, ("a", "b"), **about)
+
+
+@pytest.mark.parametrize(("levels", "kept"), [(100, True), (101, False)])
+def test_columns_of_up_to_a_hundred_levels_stay(levels, kept):
+    """Whatever their number of rows; with none or one level they say nothing, and with two they stay."""
+    words = [f"w{k}" for k in range(levels)] * 6
+    table = {"words": words, "two": ["a", "b"] * (3 * levels), "more": ["x", "y", "z"] * (2 * levels)}
+    if kept:
+        data = load(table, continuous="auto")
+    else:
+        with pytest.warns(DataWarning, match="left out 'words': more than 100 levels; group its values"):
+            data = load(table, continuous="auto")
+    assert data.names == (("words", "two", "more") if kept else ("two", "more"))
+    table["one"] = ["c"] * len(words)
+    with pytest.warns(DataWarning, match="left out 'one': the same value in all rows"):
+        assert "one" not in load({**table, "words": table["two"][::-1]}, continuous="auto").names
