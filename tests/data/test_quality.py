@@ -219,6 +219,7 @@ TELLING = {
     "fractions": ([k / 4 for k in range(N)], False, False),
     "a hole": ([*range(N - 1), None], False, False),
     "truth": ([True, False] * (N // 2), False, False),
+    "text and numbers": ([k if k % 2 else f"p{k}" for k in range(N)], False, False),
 }
 
 

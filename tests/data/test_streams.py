@@ -324,3 +324,20 @@ def test_large_text_is_read_in_blocks_unless_it_has_no_rows(tmp_path):
     for text in ("a,b\n", "a,b", "a\n0\n", "\na,b\n0,1\n", "a,\n0,1\n"):
         path.write_text(text)
         assert text_module._in_blocks(path) is None
+
+
+@pytest.mark.parametrize("bad", [1, 2, 3, 40, 79])
+def test_the_line_that_is_wrong_is_the_same_in_blocks_and_at_once(tmp_path, monkeypatch, bad):
+    lines = ["a,b", *(f"{k % 2},{k % 3}" for k in range(80))]
+    lines[bad] = "1,2,3"
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError) as at_once:
+        load(path)
+    assert f"line {bad + 1} of t.csv has 3 fields where the header has 2" in str(at_once.value)
+    monkeypatch.setattr(text_module, "LARGE", 0)
+    monkeypatch.setattr(text_module, "BYTES_AT_ONCE", 64)
+    monkeypatch.setattr(text_module, "SAMPLE", 5)
+    with pytest.raises(DataError) as in_blocks:
+        load(path)
+    assert str(in_blocks.value) == str(at_once.value)

@@ -109,3 +109,11 @@ def test_a_representation_holds_no_arrays() -> None:
     said = repr(replace(comparison(), learned=()))
     assert "array" not in said
     assert said.startswith("Comparison(labels=('men', 'women'), learned=(), largest=Judged(value=4.25, ")
+
+
+def test_notebooks_show_the_first_edges_and_count_the_others() -> None:
+    found = comparison()
+    assert "more" not in found._repr_html_().partition("<svg")[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ibmap.results.comparison.STRONGEST", 3)
+        assert "and 1 more" in found._repr_html_()
