@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -452,15 +453,25 @@ def test_ends_keep_their_posteriors_where_pairs_are_listed(monkeypatch: pytest.M
     whole = ends_of(evidence_map(one, view="undirected"))
     monkeypatch.setattr("ibmap.search.state.WHOLE", 3)
     for table in (one, other):
-        learned = evidence_map(table, view="undirected")
-        edges, frame = learned.graph.edges, learned.edges_frame
-        assert frame["in_graph"].to_list() == sorted(frame["in_graph"], reverse=True)
-        pairs = zip(frame["x"], frame["y"], frame["in_graph"], strict=True)
-        assert {pair[:2] for pair in pairs if pair[2]} == set(edges)
-        listed = ends_of(learned)
+        listed = ends_of(evidence_map(table, view="undirected"))
         assert {ends: p for ends, p in listed.items() if p > np.log(0.05)} == pytest.approx(
             {ends: p for ends, p in whole.items() if p > np.log(0.05)}
         )
+
+
+def test_edges_come_first_where_pairs_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the pairs of five copies, of which too few are edges to be drawn."""
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(2, size=(2, 80))
+    columns = {f"copy{k}": other if k % 2 else 1 - other for k in range(5)}
+    data = load({**columns, "a": one, "b": one ^ (rng.random(80) < 0.1)})
+    monkeypatch.setattr("ibmap.search.state.WHOLE", 0)
+    learned = evidence_map(data, view="undirected")
+    assert learned.pair_scores is None
+    rows = learned.edges_frame.select("x", "y", "in_graph").rows()
+    assert rows[0] == ("a", "b", True)
+    assert [row[:2] for row in rows[1:11]] == list(combinations(columns, 2))
+    assert not any(there for *_, there in rows[1:])
 
 
 def ends_of(learned: Learned) -> dict[tuple[str, str], float]:
