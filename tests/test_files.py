@@ -185,7 +185,7 @@ def test_a_folder_that_cannot_be_finished_is_named(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "unlink", denied)
-    with pytest.raises(DataError, match=r"whose run was killed.*Permission denied"):
+    with pytest.raises(DataError, match=r"of a run that was killed.*Permission denied"):
         settle(tmp_path)
 
 

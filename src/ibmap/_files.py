@@ -90,7 +90,7 @@ def refuse_existing(path: Path, *, overwrite: bool, read: Iterable[Path] = ()) -
         raise RequestError(f"cannot write {str(path)!r}: it is a folder")
     for one in read if path.exists() else ():
         if one.exists() and (one.samefile(path) or one.resolve() in path.resolve().parents):
-            raise RequestError(f"{str(path)!r} is what is read, or a part of it: write to another file")
+            raise RequestError(f"{str(path)!r} is the input, or a part of it: write to another file")
     if path.exists() and not _checks.flag(overwrite, "overwrite"):
         raise RequestError(f"{str(path)!r} exists: pass overwrite=True to replace it")
 

@@ -74,8 +74,8 @@ def settle(folder: Path) -> None:
             _finish(folder)
     except OSError as error:
         raise DataError(
-            f"{str(folder)!r} holds a result whose run was killed while it was written, and it cannot be "
-            f"finished: {error.strerror or error}"
+            f"{str(folder)!r} holds a half-written result of a run that was killed, and it cannot be "
+            f"completed: {error.strerror or error}"
         ) from None
 
 

@@ -16,11 +16,11 @@ Group = str | Iterable[str]
 
 
 class Graph:
-    """An undirected graph over named variables; it never changes.
+    """An undirected, immutable graph over named variables.
 
-    Neighbours are stored sparsely, so twenty thousand variables are no burden; the dense matrix is built
-    when :attr:`adjacency` is first asked for. Two graphs are equal, and hash alike, when they have the same
-    variables and the same edges: the order of the variables is how columns happen to stand, not structure.
+    Neighbours are stored sparsely, so 20,000 variables take little memory; the dense matrix is built when
+    :attr:`adjacency` is first used. Two graphs are equal, and have the same hash, if they have the same
+    variables and edges, in whatever order.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Graph:
         return self.index(y) in self.neighbours(self.index(x))
 
     def reachable(self, sources: Iterable[int], blocked: Iterable[int] = ()) -> NDArray[np.bool_]:
-        """Mark the positions that some path from ``sources`` meets without entering ``blocked``."""
+        """Mark the positions that paths from ``sources`` reach without passing through ``blocked``."""
         return parts.reached(self._offsets, self._neighbours, sources, blocked)
 
     def separated(self, x: Group, y: Group, given: Group = ()) -> bool:

@@ -64,8 +64,8 @@ def f_measure(learned: HasGraph, truth: HasGraph, *, of: str = "independences") 
     learned, truth : Graph or fitted learner
         Two graphs of the same variables.
     of : {"independences", "edges"}
-        What is found and what is true: pairs without an edge, as in the paper, or edges. On sparse graphs
-        nearly all pairs have no edge, and the first is near 1 even for the empty graph: look at both.
+        What counts as found: pairs without an edge, as in the paper, or edges. In sparse graphs nearly all
+        pairs have no edge, and the first is near 1 even for the empty graph: look at both.
 
     Returns
     -------
@@ -123,8 +123,8 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
     The mean log probability of a value given the other values of its row, over all rows and variables: the
     log pseudo-likelihood per row and variable, which is 0 for perfect predictions. Whichever learner a graph
     comes from, the same models predict: main effects of the neighbours, or a full table with prior counts,
-    whichever is better, fitted to all rows but the one that is predicted. So false edges cost, and missing
-    ones do, and a measure on enough rows ranks the true graph first.
+    whichever is better, fitted to all rows but the one that is predicted. False edges and missing edges both
+    cost; with enough rows the true graph ranks first.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
         together, or numbers with holes, every fifth row is predicted by a model of the others, and numbers
         count by the normal density of their standard scores.
     engine : Engine, callable, str or None
-        Who counts; see :func:`ibmap.engines.as_engine`.
+        Engine that counts, see :func:`ibmap.engines.as_engine`.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def accuracy(
     random_state: RandomState = None,
     advance: Callable[[int, int], object] | None = None,
 ) -> float:
-    """Return the share of conditional independences on which a graph and unseen data agree.
+    """Return the share of conditional independences, from 0 to 1, on which a graph and unseen data agree.
 
     A query asks whether x and y are independent given Z. By the graph they are if Z separates them, by the
     data if the test accepts it. Pairs and sets are drawn at random; every size of Z, from 0 to n - 2, is
@@ -210,11 +210,11 @@ def accuracy(
         ``ties``.
     queries : {"formula", "per-size"} or int
         "formula": 100 · n (n - 1) / 2 queries in all, that is 50 n per size; "per-size": 100 per size; a
-        number: so many per size. The paper mentions both of the first two.
+        number: that many per size. The paper mentions both of the first two.
     engine : Engine, callable, str or None
-        Who counts; see :func:`ibmap.engines.as_engine`.
+        Engine that counts, see :func:`ibmap.engines.as_engine`.
     random_state : int, numpy.random.Generator or None
-        Seed or source of randomness for the queries: the same seed asks all graphs the same.
+        Seed or source of randomness of the queries: with one seed, all graphs get the same ones.
     advance : callable or None
         Called now and then with the number of queries that are answered, and of all.
 

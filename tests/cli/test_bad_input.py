@@ -65,8 +65,8 @@ def test_infinities_are_refused_under_every_policy(refused, table, policy):
         (["--learner", "hc"], "unknown learner 'hc'; there are evidence-map, ibmap-hc"),
         ([*PAPER, "--test", "guess"], "unknown test 'guess'; there are bayesian, chi-square"),
         ([*PAPER, "--test", "chi-square"], "IBMAP-HC sums log posteriors"),
-        (["--test", "g-square"], "evidence-map asks no test: leave out --test, or choose --learner ibmap-hc"),
-        (["--ties", "dependent"], "evidence-map asks no test: leave out --ties"),
+        (["--test", "g-square"], "evidence-map uses no test: leave out --test, or choose --learner ibmap-hc"),
+        (["--ties", "dependent"], "evidence-map uses no test: leave out --ties"),
         ([*PAPER, "--test", "g-square", "--prior", "0.3"], "g-square has no option --prior"),
         (["--prior", "1"], "strictly between 0 and 1"),
         ([*PAPER, "--prior-counts", "none"], "--prior-counts must be"),
@@ -127,7 +127,7 @@ def test_identifier_is_allowed_with_a_warning(ibmap, table, tmp_path):
     named = table("\n".join(["id,a,b", *rows]))
     ran = ibmap("learn", named, "--only", "id,a,b", "--out", tmp_path / "out", "--json")
     assert ran.code == 0
-    assert ran.warns("'id' is numbers; 'a', 'b' are categories", kind="note")
+    assert ran.warns("'id' is numeric; 'a', 'b' are categorical", kind="note")
     assert ran.out.startswith('{"variables": ["id", "a", "b"]')
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == sorted(FILES)

@@ -45,7 +45,7 @@ def test_on_the_command_line(ibmap, tmp_path):
     x.assign(person="p").to_csv(tmp_path / "one.csv", index=False)
     assert ibmap("learn", tmp_path / "t.csv", "--cluster", "child").refuses("there is no variable 'child'")
     assert ibmap("learn", tmp_path / "holes.csv", "--cluster", "person").refuses("missing in 1 of 300 rows")
-    assert ibmap("learn", tmp_path / "one.csv", "--cluster", "person").refuses("a single cluster")
+    assert ibmap("learn", tmp_path / "one.csv", "--cluster", "person").refuses("at least two cluster")
     assert ibmap("learn", tmp_path / "t.csv", "--weights-are", "sampling").refuses("name their column, too")
     ran = ibmap("bootstrap", tmp_path / "t.csv", "--cluster", "person", "--replicates", 3)
     assert ran.code == 0

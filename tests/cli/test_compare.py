@@ -70,8 +70,8 @@ def test_tables_of_any_columns(ibmap, tmp_path):
     options = ("--permutations", 19, "--json")
     one = ibmap("compare", tmp_path / "all.csv", "--by", "site", *options)
     assert "left out 'id'" in one.err
-    assert "'dose', 'pressure', 'sleep' are numbers; " in one.err
-    assert "of the cells are missing: each question uses the rows that answer it" in one.err
+    assert "'dose', 'pressure', 'sleep' are numeric; " in one.err
+    assert "of the cells are missing: each question uses the rows where its columns are known" in one.err
     two = ibmap("compare", tmp_path / "a.csv", tmp_path / "b.csv", *options)
     first, second = json.loads(one.out), json.loads(two.out)
     assert first["edges"] == second["edges"]
@@ -80,7 +80,9 @@ def test_tables_of_any_columns(ibmap, tmp_path):
     frames = [pl.read_csv(tmp_path / f"{site}.csv") for site in "ab"]
     found = compare(*frames, n_permutations=19, random_state=0)
     assert found.to_dict()["edges"] == first["edges"]
-    assert ibmap("compare", tmp_path / "all.csv", "--by", "site", "--missing", "impute").refuses("imputes")
+    assert ibmap("compare", tmp_path / "all.csv", "--by", "site", "--missing", "impute").refuses(
+        "does not impute"
+    )
     numbers = ("--only", "dose,pressure", "--test", "gaussian", "--permutations", 5)
     assert ibmap("compare", tmp_path / "a.csv", tmp_path / "b.csv", *numbers).code == 0
     ran = ibmap("compare", tmp_path / "all.csv", "--by", "dose")

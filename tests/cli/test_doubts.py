@@ -47,7 +47,7 @@ def test_few_pairs_are_not_worth_a_word():
     names, sigma = tuple("abcd"), np.zeros((4, 4))
     sigma[0, 1:], sigma[1:, 0] = -9.0, -9.0
     (words,) = stalled(names, np.array([[2, 3]]), sigma, 4)
-    assert "3 pairs without an edge look certain, as a - b" in words
+    assert "3 pairs without an edge look certain, such as a - b" in words
     assert "patience=8" in words
     assert stalled(names, np.array([[0, 1]]), sigma, 4) == ()
 
@@ -87,7 +87,7 @@ def test_near_misses_on_the_screen_are_close(ibmap, tmp_path):
     rows[:, 3] = 0  # says nothing
     write_csv(tmp_path / "t.csv", rows)
     ran = ibmap("learn", tmp_path / "t.csv")
-    assert "not adjacent, but close" not in ran.out
+    assert "undecided pairs" not in ran.out
     assert "v3" not in ran.out
 
 
@@ -109,7 +109,7 @@ def test_untested_edges_are_those_next_to_the_prior_at_both_ends():
 
 def test_untested_edges_are_marked_counted_and_can_be_left_out(items, ibmap, tmp_path):
     with pytest.warns(
-        SearchWarning, match=r"15 of 20 edges could not be tested, as x0 - x1: .*drop_untested"
+        SearchWarning, match=r"15 of 20 edges could not be tested, such as x0 - x1: .*drop_untested"
     ):
         net = IBMAP(patience=20).fit(items)
     assert len(net.learned_.untested) == 15
@@ -123,7 +123,7 @@ def test_untested_edges_are_marked_counted_and_can_be_left_out(items, ibmap, tmp
     write_csv(tmp_path / "items.csv", items)
     out = tmp_path / "out"
     done = ibmap("learn", tmp_path / "items.csv", "--learner", "ibmap-hc", "--patience", 20, "--out", out)
-    assert "20 direct associations (19 uncertain) among 12 variables" in done.out
+    assert "20 direct associations (19 undecided) among 12 variables" in done.out
     assert "; 15 edges untested\n" in done.out
     assert done.out.count("untested\n") > 3
     result = read_result(out)

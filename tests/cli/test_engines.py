@@ -114,7 +114,7 @@ def test_tables_that_fit_no_memory_are_counted_or_refused(
     monkeypatch.setenv("IBMAP_MAX_BYTES", "1000")
     assert ibmap("learn", folder, "--engine", "dask", "--drop", "c, d").code == 0
     ran = ibmap("learn", folder, "--engine", "dask")
-    assert ran.refuses("'c, d' holds too many different numbers", "take a table that fits", "IBMAP_MAX_BYTES")
+    assert ran.refuses("'c, d' holds too many different numbers", "need a table that fits", "IBMAP_MAX_BYTES")
     pl.DataFrame({"x": [1.5, 2.5] * 99, "y": [1, 2] * 99}).write_parquet(tmp_path / "x.parquet")
     ran = ibmap("learn", tmp_path / "x.parquet", "--engine", "dask")
     assert ran.refuses("'x' holds", "would take 3,168 bytes")
@@ -137,7 +137,7 @@ def test_workers_that_fail_cost_no_result(in_process: None, monkeypatch: pytest.
         net = EvidenceMAP(engine=partial(DaskRows, engine._makers.client)).fit(table)
         assert isinstance(net.engine_, DaskRows)
         assert (net.engine_.shared > 0, net.score_) == (True, evidence_map(table).score)
-        with pytest.raises(EngineError, match="does not travel"):
+        with pytest.raises(EngineError, match="cannot be sent elsewhere"):
             engine.__reduce__()
 
 

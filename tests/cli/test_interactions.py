@@ -48,13 +48,13 @@ def test_tables_of_any_columns_have_their_levels_looked_at(ibmap, mixed) -> None
     assert ran.code == 0
     assert "'pay', 'age' are numbers, and interactions are those of levels: left out; --discretize" in ran.err
     assert "left out 'id'" in ran.err
-    assert "each question uses the rows that answer it" in ran.err
+    assert "each question uses the rows where its columns are known" in ran.err
     assert [line.split()[:3] for line in ran.out.splitlines() if "1 - " in line] == [["=a", "b", "d"]]
     ran = ibmap("interactions", mixed, "--discretize", "quantile", "--bins", 3)
     assert (ran.code, "are numbers" in ran.err) == (0, False)
     ran = ibmap("interactions", mixed, "--only", "b,c,pay,age")
     assert (ran.code, "of levels: cut numbers (--discretize 'quantile'), or use" in ran.err) == (2, True)
-    assert ibmap("interactions", mixed, "--missing", "impute").refuses("imputes nothing")
+    assert ibmap("interactions", mixed, "--missing", "impute").refuses("does not impute")
 
 
 def test_files(ibmap, xor, tmp_path) -> None:

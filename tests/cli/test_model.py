@@ -90,7 +90,7 @@ def test_a_table_of_other_columns_is_refused(ibmap, fitted: Path, tmp_path: Path
     other = tmp_path / "other.csv"
     other.write_text("smoke,cough\nyes,1\nno,0\n")
     for verb in ("score", "impute"):
-        assert ibmap(verb, fitted, other).refuses("not one of this model", "'tea'")
+        assert ibmap(verb, fitted, other).refuses("not fit the model", "'tea'")
     assert ibmap("fit", fitted, other, "--force").refuses("only the graph has 'tea'")
 
 
@@ -238,6 +238,6 @@ def test_what_is_read_is_not_replaced(ibmap, fitted: Path, survey: Path) -> None
         ("convert", fitted, fitted / "result.json"),
         ("interactions", survey, "--out", survey),
     ):
-        assert ibmap(*words, "--force").refuses("is what is read, or a part of it"), words
+        assert ibmap(*words, "--force").refuses("is the input, or a part of it"), words
     assert {file: file.read_bytes() for file in before} == before
     assert ibmap("fit", fitted, survey, "--force").code == 0

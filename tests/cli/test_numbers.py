@@ -51,7 +51,7 @@ EDGES = [["soil", "rain"], ["soil", "yield"], ["rain", "yield"], ["yield", "pric
 def test_learners_of_numbers(ibmap, write, farm, given, who):
     ran = ibmap("learn", write(farm), *given)
     chosen = "--test" in given and "--learner" not in given
-    assert (ran.code, "evidence-map asks no test" in ran.err, ran.err.count("\n")) == (0, chosen, chosen)
+    assert (ran.code, "evidence-map uses no test" in ran.err, ran.err.count("\n")) == (0, chosen, chosen)
     assert ran.out.startswith("4 direct associations among 5 variables")
     assert who in ran.out
     assert "r -0." in ran.out
@@ -89,7 +89,7 @@ def test_questions_to_a_result_of_numbers(ibmap, write, farm, tmp_path):
     ran = ibmap("explain", out, "soil", "price")
     assert (ran.code, ran.err) == (0, "")
     assert "soil is independent of price given rain and yield" in ran.out
-    assert "correlation of soil and price, whatever else there is: -0." in ran.out
+    assert "correlation of soil and price, other variables ignored: -0." in ran.out
     found = json.loads(ibmap("explain", out, "yield", "soil", "--json").out)
     assert "rise together, everything else equal" in found["effect"]
     assert (found["counts"], found["views"][0]["n_slices"]) == ([], None)
@@ -115,7 +115,7 @@ def test_models_of_numbers_or_of_bins(ibmap, write, farm, tmp_path):
     assert "by maximum-likelihood" in ibmap("fit", out, table).out
     assert "mean" in ibmap("ask", out, "soil").out
     ran = ibmap("fit", out / "graph.json", table, "--out", tmp_path / "model.json")
-    assert (ran.code, "numbers" in ran.err) == (0, True)
+    assert (ran.code, "numeric" in ran.err) == (0, True)
     assert ibmap("fit", out, table, "--discretize", "quantile", "--bins", 3, "--force").code == 0
     assert ibmap("ask", out, "soil").out.startswith("P(soil)")
 
@@ -153,9 +153,9 @@ def test_searches_of_numbers_are_saved_and_told(ibmap, write, farm, tmp_path):
 @pytest.mark.parametrize(
     ("more", "said", "levels"),
     [
-        ({}, "'soil', 'rain', 'yield', 'price' and 1 more are numbers", []),
-        ({"wet": ["no", "yes"] * 200}, "'wet' is categories", ["wet"]),
-        ({"crop": list("abcd") * 100}, "'crop' is categories", ["crop"]),
+        ({}, "'soil', 'rain', 'yield', 'price' and 1 more are numeric", []),
+        ({"wet": ["no", "yes"] * 200}, "'wet' is categorical", ["wet"]),
+        ({"crop": list("abcd") * 100}, "'crop' is categorical", ["crop"]),
     ],
 )
 def test_columns_are_chosen_by_kind_and_the_choice_is_told(ibmap, write, farm, tmp_path, more, said, levels):
@@ -182,15 +182,15 @@ def test_columns_that_are_named_leave_the_others_as_they_are(ibmap, write):
     table = pl.DataFrame(mood, schema=["q1", "q2", "r1", "r2"]).fill_nan(None)
     table = write(table.with_columns(pay=pl.Series(rng.normal(size=200)), sex=pl.Series(["f", "m"] * 100)))
     for given, said in [
-        (["--continuous", "q*"], "'q1', 'q2', 'pay' are numbers; 'r1', 'r2', 'sex' are categories"),
-        (["--ordinal", "q*"], "'pay' is numbers; 'q1', 'q2' are ordered levels; 'r1', 'r2', 'sex' are"),
+        (["--continuous", "q*"], "'q1', 'q2', 'pay' are numeric; 'r1', 'r2', 'sex' are categorical"),
+        (["--ordinal", "q*"], "'pay' is numeric; 'q1', 'q2' are ordinal; 'r1', 'r2', 'sex' are"),
         (["--ordinal", "q*", "--nominal", "all"], "left out 'pay': more than 100 levels"),
-        (["--continuous", "all", "--nominal", "r?,sex"], "'q1', 'q2', 'pay' are numbers; 'r1', 'r2', 's"),
+        (["--continuous", "all", "--nominal", "r?,sex"], "'q1', 'q2', 'pay' are numeric; 'r1', 'r2', 's"),
     ]:
         ran = ibmap("learn", table, *given)
         assert ran.code == 0, ran.err
         assert said in ran.err
-        assert "each question uses the rows that answer it" in ran.err
+        assert "each question uses the rows where its columns are known" in ran.err
     assert ibmap("learn", table, "--continuous", "z*").refuses("there is no variable 'z*'")
 
 
@@ -204,7 +204,7 @@ def test_what_is_wrong_with_a_table_of_numbers(ibmap, write, farm):
     )
     assert ibmap("learn", write(gaps), "--test", "gaussian").refuses("'rain' (3)", "--missing 'drop'")
     for policy, said in (
-        ("category", "missing numbers are no category"),
+        ("category", "missing numbers cannot be a category"),
         ("testwise", "numbers in all rows"),
     ):
         assert ibmap("learn", write(gaps), "--test", "gaussian", "--missing", policy).refuses(said)
@@ -243,16 +243,16 @@ def test_tables_that_say_little_have_an_answer(ibmap, write, farm, given):
         (["--continuous", "sol"], "there is no variable 'sol'; did you mean 'soil'?"),
         (["--test", "gaussian", "--discretize", "quantile"], "--discretize cuts numbers"),
         (["--continuous", "all", "--bins", "4"], "--bins cuts numbers"),
-        (["--test", "gaussian", "--preset", "paper"], "--preset paper is about categories"),
+        (["--test", "gaussian", "--preset", "paper"], "--preset paper is for categories"),
         (["--continuous", "all", "--learner", "mi"], "these variables are numbers"),
         (["--continuous", "all", "--learner", "dag-hc"], "these variables are numbers"),
         (["--continuous", "all", "--view", "directed"], "these variables are numbers"),
         (["--continuous", "all", "--learner", "gsmn", "--test", "bayesian"], "these variables are numbers"),
         (["--continuous", "all", "--score", "pairwise"], "these variables are numbers"),
-        (["--test", "gaussian", "--learner", "evidence-map"], "evidence-map asks no test"),
+        (["--test", "gaussian", "--learner", "evidence-map"], "evidence-map uses no test"),
         (
             ["--test", "fisher-z", "--learner", "ibmap-hc"],
-            "has none: use the Bayesian test ('gaussian', of numbers)",
+            "has none: use the Bayesian test ('gaussian' for numbers)",
         ),
         (["--test", "gaussian", "--prior-counts", "bdeu"], "gaussian has no option --prior-counts"),
         (["--continuous", "all", "--engine", "gpu"], "takes no numbers and no missing values"),
@@ -270,13 +270,16 @@ def odd(kind):
         "dates": ([day + timedelta(days=k) for k in range(n)], "left out 'odd': dates and times are neither"),
         "durations": ([timedelta(hours=k % 9) for k in range(n)], "left out 'odd': dates and times"),
         "times": ([time(k % 24) for k in range(n)], "left out 'odd': dates and times"),
-        "a stray word": ([*map(str, rng.normal(size=n - 1)), "oops"], "'oops' is no number: leave such"),
-        "unused levels": (pl.Series(["a", "b"] * 100, dtype=pl.Enum(["a", "b", "z"])), "'odd' is categories"),
+        "a stray word": ([*map(str, rng.normal(size=n - 1)), "oops"], "'oops' is not a number: leave such"),
+        "unused levels": (
+            pl.Series(["a", "b"] * 100, dtype=pl.Enum(["a", "b", "z"])),
+            "'odd' is categorical",
+        ),
         "one value": ([2.5] * n, "left out 'odd': the same value in all rows"),
         "all different text": ([f"row {k}" for k in range(n)], "left out 'odd': every row has a different"),
-        "large numbers": (1e9 + rng.normal(size=n), "'odd' are numbers"),
-        "huge numbers": (1e300 * rng.normal(size=n), "'odd' are numbers"),
-        "denormals": (1e-310 * rng.normal(size=n), "'odd' are numbers"),
+        "large numbers": (1e9 + rng.normal(size=n), "'odd' are numeric"),
+        "huge numbers": (1e300 * rng.normal(size=n), "'odd' are numeric"),
+        "denormals": (1e-310 * rng.normal(size=n), "'odd' are numeric"),
         "never with pay": ([None if k % 2 else f"k{k % 3}" for k in range(n)], "are imputed five times"),
         "infinities": ([*rng.normal(size=n - 1), np.inf], "column 'odd' holds infinite values (inf)"),
         "lists": ([[1, 2]] * n, "column 'odd' holds values of type List"),

@@ -87,7 +87,7 @@ def test_options_of_every_learner(ibmap, options):
     [
         (["optimize", "sudoku", "--bits", 9], "unknown problem 'sudoku'; there are onemax"),
         (["optimize", "onemax", "--bits", 0], "onemax needs a whole number of bits"),
-        (["optimize", "royal-road", "--bits", 10], "10 bits is no multiple of it"),
+        (["optimize", "royal-road", "--bits", 10], "10 bits is not a multiple of it"),
         ([*ONEMAX, "--set", "gamma=2"], "onemax has no option 'gamma'"),
         ([*ONEMAX, "--set", "gamma"], "--set takes NAME=VALUE"),
         ([*ONEMAX, "--set", "n=4"], "onemax has no option 'n'"),

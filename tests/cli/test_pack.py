@@ -82,7 +82,7 @@ def test_the_table_that_is_read_is_not_replaced(ibmap, survey, tmp_path, monkeyp
     os.link("t.csv", "hard.csv")
     (tmp_path / "T").symlink_to(tmp_path / "t.csv")
     for source in ("t.csv", tmp_path / "t.csv", "link.csv"):
-        assert ibmap("pack", source, out, "--force").refuses(out, "is what is read")
+        assert ibmap("pack", source, out, "--force").refuses(out, "is the input")
     assert (tmp_path / "t.csv").read_bytes() == before
     assert (tmp_path / "link.csv").is_symlink()
 

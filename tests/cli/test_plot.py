@@ -95,7 +95,7 @@ def test_any_names_and_many_of_them(ibmap, tmp_path):
         (("truth.json", "survey.png"), "exists: pass --force"),
         (("none.json", "a.png"), "there is no file 'none.json'"),
         ((".", "a.png", "--layout", "spiralling"), "unknown layout 'spiralling'"),
-        (("truth.json", "a.png", "--layout", "rescale"), "the layout 'rescale' does not do"),
+        (("truth.json", "a.png", "--layout", "rescale"), "the layout 'rescale' does not work"),
         (("truth.json", "a.png", "--truth", "other.json"), "must have the same variables"),
         (("truth.json", "a.png", "--scores"), "is not a result: ibmap learn --out DIR"),
         (("truth.json", "a.png", "--scores", "--truth", "truth.json"), "are two pictures"),

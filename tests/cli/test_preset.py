@@ -34,7 +34,7 @@ def test_learn(ibmap, survey, given, words):
 
 def test_learners_of_others_are_refused(refused, survey):
     said = refused(survey, "--preset", "paper", "--learner", "dag-hc")
-    assert "--preset paper is about ibmap-hc, gsmn, hhc-mn" in said
+    assert "--preset paper is for ibmap-hc, gsmn, hhc-mn" in said
 
 
 def test_simulate(ibmap, tmp_path):

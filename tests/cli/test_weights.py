@@ -33,7 +33,7 @@ def test_frequencies_are_repeated_rows(ibmap, counted):
     survey = ibmap("learn", counted / "counted.csv", "--weights", "n", "--weights-are", "sampling")
     assert "--weights n are taken as sampling weights" in survey.err
     ran = ibmap("learn", counted / "survey.csv", "--weights", "w", "--weights-are", "frequency")
-    assert ran.refuses("not whole, so they are no frequencies")
+    assert ran.refuses("not whole numbers, so they cannot be frequencies")
 
 
 def test_results_remember_their_weights(ibmap, counted):

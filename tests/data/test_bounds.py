@@ -66,7 +66,7 @@ def test_bytes_of_zero_are_no_text(monkeypatch, tmp_path, large):
     if large:
         monkeypatch.setattr(text, "LARGE", 10)
     (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x\0,1\nx,0\n" * 20)
-    with pytest.raises(DataError, match="holds bytes of zero"):
+    with pytest.raises(DataError, match="holds zero bytes"):
         load(tmp_path / "t.csv")
 
 

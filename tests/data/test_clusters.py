@@ -128,10 +128,10 @@ def test_groups_of_copies_do_not_differ():
 @pytest.mark.parametrize(
     ("groups", "words"),
     [
-        ([1] * 60, "a single cluster"),
+        ([1] * 60, "at least two clusters"),
         ([1, None] * 30, "missing in 30 of 60 rows"),
         ([1.5, np.nan] * 30, "missing in 30 of 60 rows"),
-        ([1, 2], "one cluster a row: 60 rows"),
+        ([1, 2], "one cluster: 60 rows"),
     ],
 )
 def test_bad_clusters(groups, words):
@@ -151,7 +151,7 @@ def test_clusters_of_single_rows_change_nothing():
 def test_what_does_not_vary_within_clusters_is_doubted():
     x, groups = mixed_table(), np.repeat(np.arange(60), 5)
     x["region"], x["school"] = np.array(["n", "s"])[groups % 2], np.array(["p", "q", "r"])[groups % 3]
-    with pytest.warns(DataWarning, match="'region', 'school' are the same in all rows of a cluster"):
+    with pytest.warns(DataWarning, match="'region', 'school' are constant within clusters"):
         EvidenceMAP().fit(x, groups=groups)
 
 

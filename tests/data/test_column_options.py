@@ -97,7 +97,7 @@ def test_two_words_and_truth_values_need_no_order() -> None:
         ({"ordinal": {"mood": ["low", "high"]}}, DataError, "lacks the level 'mid': it has low < high"),
         ({"ordinal": {"mood": "low"}}, RequestError, "must be a list of levels"),
         ({"ordinal": {"mood": ["low", "low"]}}, RequestError, "two different levels"),
-        ({"ordinal": ["item"], "nominal": ["item"]}, RequestError, "either ordinal or nominal"),
+        ({"ordinal": ["item"], "nominal": ["item"]}, RequestError, "both ordinal and nominal"),
         ({"ordinal": 3}, RequestError, "ordinal must be a list of names"),
         ({"missing_values": {"itm": [1]}}, UnknownVariableError, "did you mean 'item'"),
     ],

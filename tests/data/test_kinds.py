@@ -112,8 +112,8 @@ def test_what_is_declared_comes_first() -> None:
     ("how", "words"),
     [
         ({"continuous": ["words"]}, "column 'words' holds no numbers, so it cannot be continuous"),
-        ({"continuous": ["few"], "nominal": ["few"]}, "'few': a column is either nominal or continuous"),
-        ({"nominal": "all", "ordinal": "all"}, "all columns are either ordinal or nominal"),
+        ({"continuous": ["few"], "nominal": ["few"]}, "'few' is declared both nominal and continuous"),
+        ({"nominal": "all", "ordinal": "all"}, "all columns are declared both ordinal and nominal"),
         ({"continuous": "all", "only": ["real", "mood", "two"]}, None),
         ({"continuous": "auto", "numbers": "logs"}, "numbers must be 'ranks' or 'values'"),
         ({"continuous": ["z*"]}, "there is no variable 'z*'"),
@@ -155,7 +155,7 @@ def test_columns_that_say_nothing_are_left_out_and_named() -> None:
 
 def test_missing_values_of_numbers_are_no_category() -> None:
     table = {"x": [0.5, None, 2.5, 4.0] * 4, "y": [1, 2] * 8}
-    with pytest.raises(DataError, match="missing numbers are no category"):
+    with pytest.raises(DataError, match="missing numbers cannot be a category"):
         load(table, continuous="all", missing="category")
     assert load(table, continuous="all", missing="drop").n_rows == 12
     with pytest.raises(DataError, match=r"\(4\): pass missing='drop', 'category' or 'testwise'$"):

@@ -70,7 +70,7 @@ def test_numbers_that_came_as_text(form: str) -> None:
 
 def test_words_among_numbers() -> None:
     values = [*map(str, range(60)), "unknown", "-"]
-    with pytest.warns(DataWarning, match="'-', 'unknown' are no numbers: leave such cells empty"):
+    with pytest.warns(DataWarning, match="'-', 'unknown' are not numbers: leave such cells empty"):
         load({"x": values, "y": [0] * 62})
 
 
@@ -259,11 +259,11 @@ def test_times_are_found_among_all_that_cannot_be_read() -> None:
 @pytest.mark.parametrize(
     ("words", "n_numbers", "said"),
     [
-        (["-"], 10, "'-' is no number: leave such cells empty"),
+        (["-"], 10, "'-' is not a number: leave such cells empty"),
         (["-"], 8, ""),
-        (["-", "?!"], 18, "'-', '?!' are no numbers: leave such cells empty"),
+        (["-", "?!"], 18, "'-', '?!' are not numbers: leave such cells empty"),
         (["-", "?!"], 17, ""),
-        (["-", "?!", "x", "y"], 40, "'-', '?!', 'x', ... are no numbers: leave such cells empty"),
+        (["-", "?!", "x", "y"], 40, "'-', '?!', 'x', ... are not numbers: leave such cells empty"),
         ([], 10, ""),
     ],
 )

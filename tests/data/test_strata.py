@@ -117,7 +117,7 @@ def test_scikit_learn_cross_validates_within_strata():
     ("strata", "words"),
     [
         (["n", None] * 150, "missing in 150 of 300 rows: name the stratum of each row"),
-        (["n", "s"], "one stratum a row: 300 rows"),
+        (["n", "s"], "one stratum: 300 rows"),
         (np.arange(300) % 2, "strata differ within 60 clusters"),
     ],
 )

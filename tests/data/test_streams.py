@@ -163,8 +163,8 @@ def test_a_level_that_appears_late_is_a_level(in_batches):
             pl.DataFrame({"a": [0.5], "b": [0]}),
             "'a' holds 1 distinct non-integer value in 1 rows of batch 2",
         ),
-        (pl.DataFrame({"b": [0]}), "batch 2 has no column 'a', as batch 1 has"),
-        ("no frame", "batch 2 is no frame"),
+        (pl.DataFrame({"b": [0]}), "batch 2 has no column 'a', unlike batch 1"),
+        ("no frame", "batch 2 is not a frame"),
     ],
 )
 def test_what_is_wrong_in_a_late_batch_is_said_with_column_and_place(late, words):
@@ -290,7 +290,7 @@ def test_files_in_the_streaming_format_of_arrow(tmp_path, monkeypatch):
     ("second", "words"),
     [
         (pl.DataFrame({"a": ["one"], "b": [0]}), r"'a' holds text in .*part=1.*, and numbers in .*part=0"),
-        (pl.DataFrame({"a": [0]}), r"part=1/rows.parquet' has no column 'b', as .*part=0"),
+        (pl.DataFrame({"a": [0]}), r"part=1/rows.parquet' has no column 'b', unlike .*part=0"),
         (pl.DataFrame({"a": [0], "b": [0], "c": [0]}), r"part=0/rows.parquet' has no column 'c'"),
     ],
 )

@@ -93,7 +93,7 @@ def test_rows_of_weight_zero_do_not_exist():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([1, 2], "one weight a row: 60 rows"),
+        ([1, 2], "one weight: 60 rows"),
         (np.full(60, -1), "zero or more"),
         (np.full(60, np.nan), "none may be missing"),
         (np.zeros(60), "all zero"),
@@ -149,7 +149,7 @@ def test_it_is_said_what_weights_were_taken_for():
     found = row_weights([5, 15], 2, kind="sampling")
     assert found.words.endswith("2 rows count as 1.6, their effective sample size")
     np.testing.assert_allclose(found.weights, [0.4, 1.2])
-    with pytest.raises(DataError, match="not whole, so they are no frequencies"):
+    with pytest.raises(DataError, match="not whole numbers, so they cannot be frequencies"):
         row_weights([0.5, 1.5], 2, kind="frequency")
     with pytest.raises(RequestError, match="weights_are must be 'sampling' or 'frequency'"):
         row_weights([1, 2], 2, kind="often")
@@ -204,7 +204,7 @@ def test_clusters_of_any_kind_are_told_apart_and_odd_ones_are_refused():
         assert sorted(set(found)) == [0, 1, 2]
         assert found[0] == found[2]
     for odd, words in (
-        ([1, 2, 3], "there must be one cluster a row: 4 rows"),
+        ([1, 2, 3], "each row needs one cluster: 4 rows"),
         ([1, None, 2, np.nan], "are missing in 2 of 4 rows"),
         ([7, 7, 7, 7], "are all the same"),
     ):
@@ -287,13 +287,13 @@ def test_it_is_said_what_clusters_do():
     assert (found.reading["design_effect"], found.reading["effective_rows"]) == (2.0, 60.0)
     assert found.clusters.tolist() == list(range(60))
     alone, said = with_rows(data, None, np.arange(120), "households")
-    assert said == ["every row is one of the households by itself: rows count as they are"]
+    assert said == ["every row is a cluster of its own: rows count as they are"]
     assert np.array_equal(alone.codes, data.codes)
     partly = load(
         {"fixed": np.repeat(codes[0], 2), "too": np.repeat(codes[1], 2), "free": codes.ravel()[:120]}
     )
     with pytest.warns(
-        DataWarning, match="'fixed', 'too' are the same in all rows of a cluster.*only 60 clus"
+        DataWarning, match="'fixed', 'too' are constant within clusters.*only 60 clus"
     ):
         with_rows(partly, None, clusters)
     one = partly.variables([0, 2])

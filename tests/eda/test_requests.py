@@ -218,7 +218,7 @@ def test_critical_sizes_that_cannot_be_found(options, words):
     [
         ("travelling-salesman", 8, {}, "unknown problem 'travelling-salesman'; there are onemax"),
         ("onemax", 0, {}, "onemax needs a whole number of bits, 1 or more, at most 1,000,000, not 0"),
-        ("royal-road", 10, {}, "royal-road has groups of 4: 10 bits is no multiple"),
+        ("royal-road", 10, {}, "royal-road has groups of 4: 10 bits is not a multiple"),
         ("royal-road", 10, {"gamma": 0}, "gamma must be a whole number from 1"),
         ("trap", 12, {"k": 6}, "k must be a whole number from 3 to 5"),
         ("trap", 12, {"k": 5}, "trap has groups of 5"),

@@ -201,7 +201,7 @@ DATA = data_of(*random_table(60, 5, 3, 0.0, seed=5))
 
 @pytest.mark.parametrize("learner", ["ibmap-hc", "saturated, rounds", "gsmn", "hhc-mn", "mi", "dag-hc"])
 def test_an_engine_that_loses_a_partition_is_found_out(learner: str) -> None:
-    with pytest.raises(EngineError, match=r"answered for \d+ of 60 rows: a partition is lost"):
+    with pytest.raises(EngineError, match=r"answered for \d+ of 60 rows: a partition is missing"):
         LEARNERS[learner](Forgetful(DATA))
 
 
@@ -245,7 +245,7 @@ def test_tables_of_different_questions_cannot_be_added() -> None:
     ("source", "engine", "words"),
     [
         (DATA, "spark", "unknown engine 'spark'; there are memory"),
-        (DATA, 7, "7 is no engine"),
+        (DATA, 7, "7 is not an engine"),
         (DATA, lambda data: data, "made a Table, not an engine"),
         (MemoryEngine(DATA), "memory", "behind an engine already"),
         ({"a": [1, 2]}, None, "expected a Table or an engine, not dict"),

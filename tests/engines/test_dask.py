@@ -95,7 +95,7 @@ def test_a_cluster_learns_what_memory_learns(client: Any, folder: Path, missing:
     expected = LEARNERS[learner](data)
     assert expected.graph.n_edges
     if (learner, missing) == ("evidence-map", "testwise"):
-        with pytest.raises(RequestError, match="needs them in one memory"):
+        with pytest.raises(RequestError, match="needs all rows in memory"):
             evidence_map(engine)
         return
     assert_same(LEARNERS[learner](engine), expected)
@@ -116,7 +116,7 @@ def test_estimators_results_and_options(client: Any, folder: Path) -> None:
     assert not as_engine(data, engine).schema.difference(data.schema)
     with pytest.raises(RequestError, match="cannot resample its rows"):
         engine.resampled(np.random.default_rng(0))
-    with pytest.raises(EngineError, match="does not travel"):
+    with pytest.raises(EngineError, match="cannot be sent elsewhere"):
         engine.__reduce__()
 
 

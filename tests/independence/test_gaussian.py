@@ -141,7 +141,7 @@ def test_tables_that_cannot_be_used() -> None:
     assert load({"a": [1.5, None, 2.0], "b": [1, 2, 3]}, missing="drop", continuous="all").schema.n_rows == 2
     with pytest.raises(DataError, match="'a' holds infinite values"):
         load({"a": [1.5, np.inf], "b": [1.0, 2.0]}, continuous="all")
-    with pytest.raises(DataError, match="missing numbers are no category"):
+    with pytest.raises(DataError, match="missing numbers cannot be a category"):
         load({"a": [1.5, None], "b": [1.0, 2.0]}, missing="category", continuous="all")
 
 

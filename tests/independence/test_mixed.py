@@ -87,5 +87,5 @@ def test_the_accuracy_of_a_table_of_both_kinds(holes: float) -> None:
 def test_engines_that_do_not_look_at_rows_are_refused() -> None:
     data = load({"a": [0, 1] * 9, "b": [1, 1, 0] * 6})
     assert MixedTest().bind(MemoryEngine(data)).fixed(0, np.array([1]), np.array([], int)).independent[0]
-    with pytest.raises(RequestError, match="HiddenEngine does not look at single rows"):
+    with pytest.raises(RequestError, match="HiddenEngine has no access to single rows"):
         MixedTest().bind(HiddenEngine(data))

@@ -88,7 +88,7 @@ def test_missing_values_need_all_rows_in_one_memory() -> None:
     one, other = evidence_map(data), evidence_map(ThreadEngine(data, 2))
     assert one.graph == other.graph
     assert one.score == other.score
-    with pytest.raises(RequestError, match="needs them in one memory"):
+    with pytest.raises(RequestError, match="needs all rows in memory"):
         evidence_map(HiddenEngine(data))
 
 
@@ -150,7 +150,7 @@ def test_an_edge_that_could_be_another_one_is_not_certain() -> None:
     assert {stays, comes} == {"b", *other}
     assert share > 0.5
     words = explain(copies(), learned, x, y)
-    assert f"If this edge were not there, b might be directly associated with {comes}" in words.words()
+    assert f"Without this edge, b might be directly associated with {comes}" in words.words()
     assert words.log_posterior < np.log(0.99)
     certain = explain(copies(), learned, "a", "c")
     assert certain.log_posterior == pytest.approx(0.0, abs=1e-6)
@@ -185,7 +185,7 @@ def test_posterior_over_rivals_by_the_book(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"score": "ib"}, "'ib' has none"),
+        ({"score": "ib"}, "'ib' does not have"),
         ({"score": "nothing"}, "unknown score"),
         ({"score": object()}, "is not a score"),
         ({"score": PairwiseScore(), "expected_neighbours": 3.0}, "prior of its own"),

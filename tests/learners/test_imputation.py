@@ -36,7 +36,7 @@ def with_holes(table, share, seed=2):
 def test_the_share_of_missing_cells_decides():
     few, many = (EvidenceMAP().fit(with_holes(people(), share)) for share in (0.03, 0.15))
     assert few.engine_.schema.reading["missing"] == "question"
-    assert "each question uses the rows that answer it" in note(few.engine_.schema, 0.03)
+    assert "each question uses the rows where its columns are known" in note(few.engine_.schema, 0.03)
     assert many.engine_.schema.reading["missing"] == "impute"
     assert "they are imputed five times (seed 0)" in note(many.engine_.schema, 0.15)
     assert many.learned_.n_rows == 600
@@ -165,7 +165,7 @@ def test_bfi_says_the_same_of_a_pair_everywhere():
 def test_counted_scores_refuse_missing_values():
     table = {name: with_holes(people(), 0.1)[name] for name in ("sex", "diet", "risk")}
     for score in ("adaptive", "pairwise", "saturated"):
-        with pytest.raises(RequestError, match="scores of different rows cannot be compared"):
+        with pytest.raises(RequestError, match="scores from different rows cannot be compared"):
             EvidenceMAP(criterion=score, missing="testwise").fit(table)
     assert EvidenceMAP(missing="testwise").fit(table).learned_.provenance.score.name == "mixed"
     with pytest.raises(DataError, match="missing values"):

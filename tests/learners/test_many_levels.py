@@ -62,7 +62,7 @@ def test_their_evidence_is_against_every_edge(data, score):
 
 
 def test_a_required_edge_of_one_is_refused(data):
-    with pytest.raises(RequestError, match="'id' has 900 levels and can have no edges"):
+    with pytest.raises(RequestError, match="'id' has 900 levels and will have no edges"):
         evidence_map(data, required=[("a", "id")])
 
 

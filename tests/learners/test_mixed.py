@@ -51,7 +51,7 @@ def test_a_frame_of_all_kinds_needs_no_option() -> None:
     assert said[frozenset(("size", "weight"))].startswith("r +0.")
     assert said[frozenset(("weight", "diet"))].startswith("differs by")
     assert "per SD" in said[frozenset(("size", "sex"))]
-    assert "turns at" in net.explain("age", "risk").words()
+    assert "changes direction" in net.explain("age", "risk").words()
     assert net.explain("size", "sex").means[0][0] > 200
     assert log_score(net.graph_, net.engine_) > log_score(Graph(net.graph_.names), net.engine_) + 0.05
 
@@ -113,7 +113,7 @@ def test_kinds_are_chosen_by_what_a_column_holds() -> None:
     data = load(table, continuous="auto")
     assert data.schema.kinds == (*("nominal",) * 3, "ordinal", "continuous", "continuous")
     assert note(data.schema).startswith(
-        "'many', 'real' are numbers; 'grades' is ordered levels; 'words', 'few', 'two'"
+        "'many', 'real' are numeric; 'grades' is ordinal; 'words', 'few', 'two'"
     )
     forced = load(table, continuous=["few"], nominal=["grades"])
     assert forced.schema.kinds[1:4] == ("continuous", "nominal", "nominal")

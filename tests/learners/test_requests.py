@@ -48,7 +48,7 @@ def test_a_callback_stops_the_search_with_any_true(stop: object) -> None:
 
 
 def test_a_test_without_a_grain_of_doubt_is_refused() -> None:
-    with pytest.raises(RequestError, match="grain of doubt"):
+    with pytest.raises(RequestError, match="some doubt"):
         IBMAP(FunctionTest(lambda x, y, given: -np.inf if x + y == 1 else 0.0)).fit(TABLE)
 
 

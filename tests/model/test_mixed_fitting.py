@@ -84,7 +84,7 @@ def test_couplings_that_no_covariance_has_are_made_smaller_with_a_warning():
                 precision_of(graph, numbers, positive(graph, numbers, Parameters(fields, factors))) == k
             ).all()
             continue
-        with pytest.warns(DataWarning, match="made smaller"):
+        with pytest.warns(DataWarning, match="were shrunk"):
             found = positive(graph, numbers, Parameters(fields, factors))
         smaller = precision_of(graph, numbers, found)
         assert np.linalg.eigvalsh(smaller).min() > 0

@@ -230,7 +230,7 @@ def test_odd_evidence_is_refused(given, words):
 
 def test_odd_tables_are_refused(people):
     columns, network = people
-    with pytest.raises(DataError, match="it is a number in the model"):
+    with pytest.raises(DataError, match="is a number in the model"):
         network.impute({**columns, "height": ["tall"] * 400})
     with pytest.raises(DataError, match="no column 'age'"):
         network.impute({name: values for name, values in columns.items() if name != "age"})
@@ -247,8 +247,8 @@ def test_mixed_models_cannot_be_written_as_tables(people, tmp_path):
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"method": "conditional-tables"}, "levels and numbers"),
-        ({"method": "maximum-likelihood"}, "levels and numbers"),
+        ({"method": "conditional-tables"}, "categories and numbers"),
+        ({"method": "maximum-likelihood"}, "categories and numbers"),
         ({"interactions": [("sex", "height", "age")]}, "no interactions"),
     ],
 )

@@ -53,7 +53,7 @@ def test_words_and_numbers() -> None:
     assert found.in_short(0) == "r -0.42 ± 0.03"
     assert found.in_words(0, ("a", "b")) == (
         "a falls where b rises, everything else equal: their partial correlation is -0.42 ± 0.03. Their "
-        "correlation, whatever else there is, is -0.50."
+        "correlation, other variables ignored, is -0.50."
     )
     assert (found.in_short(1), found.in_words(1, ("a", "b")), found.numbers(1)) == (
         "",

@@ -23,7 +23,7 @@ def test_an_interval_of_odds_reaches_two_standard_errors_to_either_side() -> Non
     data = load({"a": a, "b": a ^ (RNG.random(300) < 0.2)})
     found = edge_effects(as_engine(data), Graph("ab", [("a", "b")]))
     words = found.in_words(0, ("a", "b"), data.levels)
-    times, low, high = re.findall(r"are ([\d.]+) times .*between ([\d.]+) and ([\d.]+)\)", words)[0]
+    times, low, high = re.findall(r"are ([\d.]+) times .*interval ([\d.]+) to ([\d.]+)\)", words)[0]
     ratio, error = found.log_odds_ratio[0], found.log_odds_ratio_se[0]
     expected = np.exp(ratio + np.array([0, -1.96, 1.96]) * error)
     assert [float(times), float(low), float(high)] == pytest.approx(expected, rel=0.06)
@@ -88,7 +88,7 @@ def test_effects_by_level_are_told_the_largest_first_with_their_intervals() -> N
     times = [20.0, 3.0, 0.5]
     around = [[float(f"{t * np.exp(side * 0.196):.2g}") for side in (-1, 1)] for t in times]
     parts = [
-        f"{t:g} times as high (95 % between {low:g} and {high:g}) if z={k}"
+        f"{t:g} times as high (95 % interval {low:g} to {high:g}) if z={k}"
         for t, k, (low, high) in zip(times, (1, 2, 0), around, strict=True)
     ]
     assert one.in_words(("x", "y"), labels) == (
@@ -140,8 +140,8 @@ SAID = [
         {"log_odds_ratio": np.log(3), "log_odds_ratio_se": 0.1, "direction": 1.0, "strength": 0.25},
         (("no", "yes"), ("off", "on")),
         "odds × 3 (2.5 to 3.6)",
-        "The odds of y=on are 3 times as high with x=yes as with x=no, everything else equal (95 % between "
-        "2.5 and 3.6).",
+        "The odds of y=on are 3 times as high with x=yes as with x=no, everything else equal (95 % interval "
+        "2.5 to 3.6).",
     ),
     (
         {"mean_difference": 0.75, "mean_difference_se": 0.2, "direction": 1.0, "strength": 0.25},
@@ -174,7 +174,7 @@ SAID = [
         (("no", "yes"), ()),
         "odds × 12 (10 to 15) per SD",
         "y is higher by 0.75 ± 0.2 standard deviations with x=yes than with x=no, everything else equal; one "
-        "standard deviation more of y multiplies the odds of x=yes by 12 (95 % between 10 and 15).",
+        "standard deviation more of y multiplies the odds of x=yes by 12 (95 % interval 10 to 15).",
     ),
     (
         {"strength": 0.25, "strength_se": 0.03, "direction": -1.0},
@@ -199,11 +199,11 @@ def test_effects_between_columns_of_all_kinds_are_said_by_what_is_known(
     effects = MixedEffects((found,))
     assert effects.in_short(0) == short
     size = found.get("strength", 0.0)
-    strength = f"In all they know as much of each other as two numbers of correlation {size:.2f}."
+    strength = f"In all, the association is as strong as a correlation of {size:.2f}."
     assert effects.in_words(0, ("x", "y"), levels) == (f"{words} {strength}".strip() if found else "")
     if found:
         turning = MixedEffects(({**found, "turning_point": -1.234},)).in_words(0, ("x", "y"), levels)
-        assert "The effect turns at -1.23 standard deviations." in turning
+        assert "The effect changes direction 1.2 standard deviations below the middle." in turning
     if found and "partial_correlation" not in found:
         assert effects.in_words(0, ("x", "y")) == strength, "labels are not known"
     expected = found.get("strength", np.nan) * (-1 if found.get("direction", 0) < 0 else 1)
@@ -235,8 +235,8 @@ def known(**numbers: float) -> EdgeEffects:
             (("no", "yes"), ("off", "on")),
             "odds × 3 (2.5 to 3.6)",
             "The odds of y=on are 3 times as high with x=yes as with x=no, everything else equal "
-            "(95 % between "
-            "2.5 and 3.6).",
+            "(95 % interval "
+            "2.5 to 3.6).",
         ),
         (
             known(score_correlation=0.5, score_correlation_se=0.03, strength=0.6, strength_se=0.02),
@@ -305,7 +305,7 @@ def test_an_average_over_networks_is_told_where_it_says_something_else() -> None
     others = {"averaged_low": 0.0, "averaged_high": np.log(3.5)}
     less = known(**one, **others, averaged_log_odds_ratio=np.log(2))
     assert less.in_words(0, ("x", "y"), levels).endswith(
-        ". Averaged over networks, some without the edge: 2 times (95 % between 1 and 3.5)."
+        ". Averaged over networks, some without the edge: 2 times (95 % interval 1 to 3.5)."
     )
     same = known(**one, **others, averaged_log_odds_ratio=np.log(3) - 0.019)
     assert "Averaged" not in same.in_words(0, ("x", "y"), levels)

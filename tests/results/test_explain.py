@@ -150,7 +150,9 @@ def test_bad_questions(chain):
 def test_an_edge_whose_last_flip_cost_something_was_left_out(chain, gains, joined, said):
     steps = [Step(k, "v0", "v3", k % 2 == 0, gain, -100.0) for k, gain in enumerate(gains, start=1)]
     found = replace(explain(chain, ibmap_hc(chain), "v0", "v3"), flips=steps, joined=joined, n_ascents=9)
-    assert ("was left out: seen from both ends, other variables could stand in" in found.words()) == said
+    assert (
+        "was removed again: other variables explain the data as well, seen from both ends" in found.words()
+    ) == said
     for step in steps:
         how = ("rose" if step.gain >= 0 else "fell", abs(step.gain))
         line = "Ascent {} of 9 {} the edge: the score {} by {:g} to -100."
@@ -265,8 +267,8 @@ def test_evidence_is_told_as_a_bayes_factor(factor, words):
 def test_rivals_that_are_likely_enough_are_told():
     said = told(rivals=[("x", "z", 0.5), ("y", "z", 0.1), ("y", "w", 0.09)]).words().splitlines()
     assert said[-2:] == [
-        "If this edge were not there, x might be directly associated with z instead (probability 0.5).",
-        "If this edge were not there, y might be directly associated with z instead (probability 0.1).",
+        "Without this edge, x might be directly associated with z instead (probability 0.5).",
+        "Without this edge, y might be directly associated with z instead (probability 0.1).",
     ]
     assert "Neither end could test the edge" in told(untested=True).words()
 
@@ -288,7 +290,7 @@ def test_details_tell_what_the_search_did():
 def test_counts_are_drawn_below_each_other():
     assert str(told()).splitlines()[-3:] == ["x \\ y   0    1", "    0  10    2", "    1   3  400"]
     assert str(told(correlation=-0.25)).splitlines()[-1] == (
-        "correlation of x and y, whatever else there is: -0.2500"
+        "correlation of x and y, other variables ignored: -0.2500"
     )
     assert "<pre>" in told()._repr_html_()
     infinite = told(numbers={"log_independent": -np.inf, "log_dependent": 0.0}).to_dict()

@@ -63,10 +63,12 @@ def test_three_certain_pairs_and_five_in_a_hundred_edges_are_worth_a_word(
 ) -> None:
     found = given_up(NAMES, n_edges, np.array([[0, 1], [0, 2], [1, 3], [2, 3]])[:n_pairs], patience=2)
     assert len(found) == said
-    assert all(f"{n_pairs} pairs without an edge look certain, as a - b" in words for words in found)
+    assert all(f"{n_pairs} pairs without an edge look certain, such as a - b" in words for words in found)
     tested = hardly_tested((("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"))[:n_pairs], n_edges)
     assert len(tested) == said
-    assert all(f"{n_pairs} of {n_edges} edges could not be tested, as a - b" in words for words in tested)
+    assert all(
+        f"{n_pairs} of {n_edges} edges could not be tested, such as a - b" in words for words in tested
+    )
 
 
 @pytest.mark.parametrize(("patience", "advice"), [(1, 5), (2, 5), (3, 6), (10, 20)])

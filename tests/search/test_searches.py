@@ -167,7 +167,7 @@ def test_a_search_that_the_score_cannot_drive_is_an_error(search: str) -> None:
         ({"search": "random"}, "unknown search 'random'; there are climb, steepest, rounds"),
         ({"score": IBScore}, "is not a score"),
         ({"search": Climb}, "is not a search"),
-        ({"score": "saturated", "test": "bayesian"}, "asks no test"),
+        ({"score": "saturated", "test": "bayesian"}, "uses no test"),
         ({"score": "saturated", "search": "rounds", "patience": 3}, "'rounds' has none"),
         ({"test": "chi-square"}, "chi-square.* has none"),
         ({"test": "g-square", "score": "ib"}, "g-square.* has none"),

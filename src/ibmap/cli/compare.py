@@ -51,7 +51,8 @@ def compare(
         )
     if table.missing in ("auto", "impute"):
         raise RequestError(
-            "compare imputes nothing: leave out --missing, and each question uses the rows that answer it"
+            "compare does not impute: leave out --missing; each question uses the rows where its columns are "
+            "known"
         )
     if table.weights is not None:
         raise RequestError("compare takes no weights: permutations would separate repeated rows")

@@ -39,7 +39,7 @@ def interactions(
     check_target(out, force, file)
     if table.missing in ("auto", "impute"):
         raise RequestError(
-            "interactions imputes nothing: leave out --missing, and each triple uses the rows that know it"
+            "interactions does not impute: leave out --missing; each triple uses the rows where it is known"
         )
     table = replace(table.suited_to(None, None, "evidence-map"), missing=table.missing or "question")
     engine, _ = table.read(file)

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,10 +60,11 @@ def learn(
         keep(interrupted, out, checkpoint)
         raise
     if learner.learner is None and preset is None and chosen.learner != options.USUAL:
-        screen.note(f"learned with {chosen.learner}: {options.USUAL} asks no test (--test {test.test})")
+        screen.note(f"learned with {chosen.learner}: {options.USUAL} uses no test (--test {test.test})")
     for words in learned.warnings[len(engine.schema.warnings) :]:  # those were said before
         warnings.warn(words, SearchWarning, stacklevel=1)
-    show(learned, output.as_json, top)
+    levels = dict(zip(engine.schema.names, engine.schema.levels, strict=True))
+    show(learned, levels, output.as_json, top)
     if out is not None and not output.as_json:
         console = screen.console()
         console.print(f"wrote {out}: {listed(tuple(files))}", style="dim")
@@ -112,7 +114,7 @@ def result_files(result: "Result", safe_csv: bool = False) -> dict[str, str]:
     return dict(zip(FILES, [*files, report_text(result, safe_csv=safe_csv)], strict=True))
 
 
-def show(learned: "Learned", as_json: bool, top: int) -> None:
+def show(learned: "Learned", levels: Mapping[str, Sequence[object]], as_json: bool, top: int) -> None:
     """Print the result."""
     if as_json:
         screen.tell_json(learned.to_dict())
@@ -126,10 +128,10 @@ def show(learned: "Learned", as_json: bool, top: int) -> None:
     if table.row_count:
         console.print(table)
         console.print()
-    said = learned.posterior_in_words if table.row_count else "", learned.view_in_words
-    for words in filter(
-        None, (learned.predictability_in_words, *said, learned.listed_in_words, learned.origin)
-    ):
+    effects = screen.effects_in_words(learned, levels, top)
+    about = (learned.posterior_in_words, effects) if table.row_count else ()
+    predicted, view, listed_ = learned.predictability_in_words, learned.view_in_words, learned.listed_in_words
+    for words in filter(None, (*about, predicted, view, listed_, learned.origin)):
         console.print(words, style="dim")
     more = screen.more_patience(learned)
     if more is not None and not learned.warnings:

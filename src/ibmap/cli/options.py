@@ -286,7 +286,7 @@ class LearnerOptions(SearchOptions):
             for option in ("test", *test.given()):
                 if option != "prior" and getattr(test, option) is not None:
                     raise RequestError(
-                        f"{self.learner} asks no test: leave out {typed(option)}, or choose --learner "
+                        f"{self.learner} uses no test: leave out {typed(option)}, or choose --learner "
                         "ibmap-hc, gsmn or hhc-mn, which do"
                     )
             requested = {"prior": known.prior(test.prior, schema, usual=float("nan"))}
@@ -294,7 +294,7 @@ class LearnerOptions(SearchOptions):
             requested = {"test": test.test, **test.given(), "prior": known.prior(test.prior, schema)}
             given = [name for name, value in requested.items() if value is not None]
             if given and self.score is not None:
-                raise RequestError(f"the score {self.score} asks no test: leave out {typed(given[0])}")
+                raise RequestError(f"the score {self.score} uses no test: leave out {typed(given[0])}")
         requested |= self.given()
         requested["start"] = None if self.start is None else read_graph(self.start)
         for kind, option, texts in (

@@ -124,7 +124,7 @@ def tell_missing(names: Iterable[str]) -> None:
 
     if lost := missing_letters(names):
         some = f"{lost[:10]}{' ...' * (len(lost) > 10)}"
-        screen.note(f"no font that matplotlib knows has the letters {some}: squares stand for them")
+        screen.note(f"matplotlib has no font with the letters {some}, and shows squares instead")
 
 
 def comparison_picture(source: Path, truth: Path, layout: str | Path) -> tuple["Axes", dict[str, Any]]:

@@ -38,10 +38,10 @@ def for_learning(
     chosen = learner.learner or next(iter(LEARNERS))
     if chosen not in LEARNERS:
         known = ", ".join(LEARNERS)
-        raise RequestError(f"--preset {name} is about {known}: leave it out, or choose --learner {known}")
+        raise RequestError(f"--preset {name} is for {known}: leave it out, or choose --learner {known}")
     if table.suited_to(test.test, learner.score).continuous is not None:
         raise RequestError(
-            f"--preset {name} is about categories, and this is a request for numbers: leave it out"
+            f"--preset {name} is for categories, and this request is for numbers: leave it out"
         )
     values = {option: str(preset.values[option]) for option in TEST}
     symmetry = preset.learner(chosen).get("symmetry")

@@ -4,15 +4,15 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ibmap._files import encoded
 from ibmap._text import counted as counted
+from ibmap._text import first_few, json_line, visible
 from ibmap._text import in_seconds as in_seconds
-from ibmap._text import json_line, visible
 from ibmap._text import probability as probability
 from ibmap.errors import RequestError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ibmap.learners import Learned, Step, Visit
 
 NEAR_MISSES = 3  #: pairs without an edge that are shown below the edges
-CLOSE = 0.1  #: and the posterior that they have at least
+SEVERAL = 4  #: levels that the note on effects names
 WIDE = 160  #: columns when stdout is no terminal
 BLANKS = re.compile(r" +(?=\n)")  #: at the ends of lines
 
@@ -131,6 +131,8 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
     from rich import box
     from rich.table import Table
 
+    from ibmap.results.edges import UNDECIDED
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     has_posteriors, found = learned.score is not None, learned.edge_table
     table.add_column(learned.order_in_words, overflow="fold")
@@ -154,13 +156,30 @@ def edge_table(learned: "Learned", top: int, near_misses: int = NEAR_MISSES) -> 
             table.add_row(f"  or {stays}", comes, "", style="dim")
     if learned.graph.n_edges > len(shown):
         table.add_row(f"... and {learned.graph.n_edges - len(shown):,} more", "", "", style="dim")
-    misses = [row for row in found.first(0, near_misses) if math.exp((row[2] + row[3]) / 2) >= CLOSE]
+    misses = [row for row in found.first(0, near_misses) if math.exp((row[2] + row[3]) / 2) >= UNDECIDED[0]]
     if misses:
+        sure = any((row[2] + row[3]) / 2 > math.log(UNDECIDED[1]) for row in misses)
         table.add_section()
-        table.add_row("not adjacent, but close", "", "", style="dim")
+        table.add_row("most probable of the others" if sure else "undecided pairs", "", "", style="dim")
     for x, y, log_xy, log_yx in misses:
         table.add_row(x, y, _posterior(log_xy, log_yx), *_ends(log_xy, log_yx, ends), style="dim")
     return table
+
+
+def effects_in_words(learned: "Learned", levels: Mapping[str, Sequence[object]], top: int) -> str:
+    """Return how to read the effects that the table of edges shows; "" if there are none."""
+    shown = [(x, y, learned.effect_in_short[x, y]) for x, y, _, _ in learned.strongest(top)]
+    text = " ".join(effect for _, _, effect in shown)
+    odds = [name for x, y, effect in shown if effect.startswith("odds") for name in (x, y)]
+    binary = [f"{name}={levels[name][1]}" for name in dict.fromkeys(odds) if len(levels.get(name, ())) == 2]
+    parts = [
+        "everything else equal",
+        *["±: standard error"] * ("±" in text),
+        *["in brackets: 95 % interval"] * bool(re.search(r"\(\S+ to \S+\)", text)),
+        *["SD: standard deviation"] * (" SD" in text),
+        *[f"odds: of {first_few(binary, SEVERAL)}"] * bool(binary),
+    ]
+    return f"Effect: {'; '.join(parts)}." if text.strip() else ""
 
 
 def _ends(log_xy: float, log_yx: float, shown: Sequence[str]) -> list[str]:

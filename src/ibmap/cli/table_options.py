@@ -194,8 +194,8 @@ class ReadingOptions:
         for option in ("discretize", "bins"):
             if getattr(self, option) is not None:
                 raise RequestError(
-                    f"--{option} cuts numbers; --continuous all, and tests and scores of numbers, take them "
-                    "as they are: leave out one of the two"
+                    f"--{option} cuts numbers; --continuous all, and tests and scores for numbers, use them "
+                    f"as they are: leave out one of the two"
                 )
 
 
@@ -279,7 +279,7 @@ class TableOptions(ReadingOptions):
             if fits:
                 raise
             raise DataError(
-                f"{error}; numbers and missing values take a table that fits into memory: this one would "
+                f"{error}; numbers and missing values need a table that fits into memory: this one would "
                 f"take {8 * cells:,} bytes, more than IBMAP_MAX_BYTES allows"
             ) from None
         return engine, about

@@ -1,4 +1,4 @@
-"""How probable is this graph: local scores, which give searches rows of evidence."""
+"""Scores that say how probable a graph is, as sums over its variables."""
 
 from ibmap.criteria.adaptive import AdaptiveScore
 from ibmap.criteria.bjp import BJPScore

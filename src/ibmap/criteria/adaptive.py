@@ -8,25 +8,25 @@ from ibmap.errors import RequestError
 
 
 class AdaptiveScore(FamilyScore):
-    """A mixture of two families: s_x(B) = log[(1 - w) e^pairwise + w e^saturated].
+    """A mixture of the pairwise and the saturated score: s_x(B) = log[(1 - w) e^pairwise + w e^saturated].
 
-    Where the blanket is empty the two are one model with two priors, so pairwise has a constant for every x
-    that makes them equal there. With one member they are one model, too; w is small so that the pairwise
-    prior decides there. A full table of more cells than rows is not looked at: guessing is as good as knowing
-    the margin in so small slices, and independent variables of many levels would look dependent.
+    With an empty blanket both are the same model with different priors; a constant for every x makes them
+    equal there. With one neighbour they are the same model, too; w is small so that the pairwise prior
+    decides. Full tables with more cells than rows are left out: in slices so small, independent variables of
+    many levels would look dependent.
 
     Parameters
     ----------
     saturated_share : float
         w, the prior probability that x has saturated conditionals.
     effect_variance : float
-        Prior variance of a log odds ratio, in the pairwise family.
+        Prior variance of a log odds ratio (pairwise score).
     prior_count : float
-        Of each level of x in each configuration, in the saturated family.
+        Prior count of each level of x in each configuration (saturated score).
     expected_neighbours : float or None
-        The number of neighbours that a variable has a priori; None lets the search learn it from the data.
+        Prior mean number of neighbours of a variable; None learns it from the data.
     prior : array or None
-        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+        Prior probability of independence of each pair; where it is NaN, ``expected_neighbours`` decides.
 
     Examples
     --------

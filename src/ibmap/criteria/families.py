@@ -34,7 +34,7 @@ class PriorOptions(Score):
     is_evidence = True
 
     def checked_prior(self) -> tuple[float | None, ArrayLike | None]:
-        """Return the expected neighbours (None: to be learned) and the prior, if all options make sense."""
+        """Check the options; return the expected neighbours (None: to be learned) and the prior."""
         options = dict(self.options())
         prior, neighbours = options.pop("prior", None), options.pop("expected_neighbours", FIRST_GUESS)
         if neighbours is not None:
@@ -52,7 +52,7 @@ class FamilyScore(PriorOptions):
         raise TypeError(f"{type(self).__name__} must define model()")
 
     def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "EvidenceScore":
-        """Bind the score to an engine; it asks no test."""
+        """Bind the score to an engine; it needs no test."""
         neighbours, prior = self.checked_prior()
         require_levels(engine)
         return EvidenceScore(engine, replace(self.model(), n_threads=n_threads), neighbours, prior)
@@ -122,7 +122,7 @@ class EvidenceScore(PriorScore):
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket."""
+        """Return rows of evidence for some x, given their blankets."""
         return self.engine.rows(self.model, xs, blankets, floor=floor, also=also, exact=exact)
 
     def rows_outside(
@@ -161,7 +161,7 @@ def log_prior_odds(n: int, expected_neighbours: float, prior: ArrayLike | None =
     expected_neighbours : float
         c: a pair is adjacent with probability c / (n - 1), one half at most.
     prior : array of shape (n, n) or None
-        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+        Prior probability of independence of each pair; where it is NaN, ``expected_neighbours`` decides.
 
     Examples
     --------

@@ -16,17 +16,17 @@ from ibmap.independence.gaussian import SINGULAR, inverse_of, partial_correlatio
 
 
 class GaussianScore(PriorOptions):
-    """Evidence of x given its blanket by a linear regression with Zellner's prior, one row's worth of it.
+    """Evidence of a linear regression of x on its blanket, with Zellner's unit-information prior.
 
-    With m = rows - 1, k neighbours and the share v of the variance that they leave, it is
+    With m = rows - 1, k neighbours and v, the share of the variance that they leave unexplained, it is
     (m - k) / 2 · log(1 + m) - m / 2 · log(1 + m v). It is additive, so every search works with it.
 
     Parameters
     ----------
     expected_neighbours : float or None
-        The number of neighbours that a variable has a priori; None: learned from the data.
+        Prior mean number of neighbours of a variable; None learns it from the data.
     prior : array or None
-        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+        Prior probability of independence of each pair; where it is NaN, ``expected_neighbours`` decides.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class BoundGaussianScore(PriorScore):
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket; they are exact."""
+        """Return rows of evidence for some x, given their blankets; they are exact."""
         which, given = np.asarray(xs, np.int64), as_lists(blankets)
         evidence, values = np.zeros((len(which), self.n)), np.zeros(len(which))
         for row, (x, members) in enumerate(zip(which.tolist(), given.one_by_one(), strict=True)):

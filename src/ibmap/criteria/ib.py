@@ -30,11 +30,11 @@ class IBScore(Score):
     def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> "BoundIBScore":
         """Bind the score to an engine, and to the test that it asks."""
         if test is None:
-            raise RequestError("the IB-score asks a test of independence, and there is none")
+            raise RequestError("the IB-score needs a test of independence, and there is none")
         if not test.has_posteriors:
             raise RequestError(
-                f"IBMAP-HC sums log posteriors, and {test.name} has none: use the Bayesian test "
-                "('gaussian', of numbers), or a learner that only asks whether two variables are independent"
+                f"IBMAP-HC sums log posteriors, and {test.name} has none: use the Bayesian test ('gaussian' "
+                f"for numbers), or a learner that only needs decisions, such as GSMN"
             )
         return BoundIBScore(test.bind(engine), engine.schema.n_variables, n_threads)
 

@@ -42,7 +42,7 @@ class LocalScore:
     counts_pairs_once : bool
         Whether of the two ends of a pair only one counts, which depends on the blankets of both.
     prior : sequence of float
-        What was learned about the prior of edges so far, for checkpoints; empty if nothing is learned.
+        What has been learned about the prior of edges, for checkpoints; empty if nothing.
     expected_neighbours : float or None
         How many neighbours a variable has a priori; None if there is no prior of edges.
     """
@@ -62,7 +62,7 @@ class LocalScore:
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket; see :meth:`ibmap.engines.Engine.rows`."""
+        """Return rows of evidence for some x, given their blankets; see :meth:`ibmap.engines.Engine.rows`."""
         raise TypeError(f"{type(self).__name__} must define rows(xs, blankets, *, floor, also, exact)")
 
     def rows_outside(
@@ -73,7 +73,7 @@ class LocalScore:
         floor: float = -np.inf,
         also: ManyVariables | None = None,
     ) -> Rows:
-        """Return rows of which nobody looks at t of the members of blankets: these may be rough."""
+        """Return rows like :meth:`rows`, in which t of the members of blankets may be rough."""
         return self.rows(xs, blankets, floor=floor, also=also)
 
     def learn_prior(self, degree: Callable[[], float]) -> Floats | None:
@@ -84,7 +84,7 @@ class LocalScore:
         return None
 
     def triples(self, most: int, seconds: float) -> Ints:
-        """Return triples that may say something only together, (triples, 3), the most evident first.
+        """Return triples that may be informative only together, (triples, 3), most evidence first.
 
         None if the score sees no interactions, or if finding them takes longer than some seconds.
         """
@@ -174,7 +174,7 @@ class TableScore(LocalScore):
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket: one trip, and margins of its slices."""
+        """Return rows of evidence for some x, given their blankets: one trip, and margins of its slices."""
 
         def made(some: Ints, given: list[Ints]) -> tuple[Floats, Floats]:
             tables = ask(self.engine, Questions.rows(some.tolist(), given, self.n))

@@ -9,19 +9,19 @@ from ibmap.independence import IndependenceTest
 
 
 class MixedScore(PriorOptions):
-    """Evidence of x given its blanket by a linear regression, or a log-linear model if x has levels.
+    """Evidence of a linear regression of x on its blanket, or of a log-linear model if x has levels.
 
-    A neighbour enters with contrasts of its levels, with a score of ordered levels, or as a standardised
-    number; with its square, too, where that has evidence. One prior of effects serves all kinds, and the
-    scale of the effects of x is averaged over, from weak to strong ones. Main effects of the neighbours that
-    have levels are mixed with a full table of these, as in :class:`AdaptiveScore`.
+    A neighbour enters by contrasts of its levels, by a score of ordered levels, or as a standardised number
+    (and its square, if there is evidence for it). All kinds share one prior of effects; the scale of the
+    effects of x is averaged over, from weak to strong. Main effects of the neighbours that have levels are
+    mixed with a full table of these, as in :class:`AdaptiveScore`.
 
     Parameters
     ----------
     expected_neighbours : float or None
-        The number of neighbours that a variable has a priori; None: learned from the data.
+        Prior mean number of neighbours of a variable; None learns it from the data.
     prior : array or None
-        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+        Prior probability of independence of each pair; where it is NaN, ``expected_neighbours`` decides.
 
     Examples
     --------
@@ -35,5 +35,5 @@ class MixedScore(PriorOptions):
         self.expected_neighbours, self.prior = expected_neighbours, prior
 
     def bind(self, engine: Engine, test: IndependenceTest | None, n_threads: int = 1) -> EvidenceScore:
-        """Bind the score to an engine; it asks no test."""
+        """Bind the score to an engine; it needs no test."""
         return EvidenceScore(engine, Model("mixed", n_threads=n_threads), *self.checked_prior())

@@ -15,16 +15,16 @@ class PairwiseScore(FamilyScore):
     neighbour, however many neighbours there are, and does not see interactions of three variables.
 
     A variable whose levels have an order enters by equally spaced scores: it has one effect where others have
-    r - 1, so that two of them pay for one (linear-by-linear association, which has a sign).
+    r - 1, and two of them have a single one (linear-by-linear association, which has a sign).
 
     Parameters
     ----------
     effect_variance : float
         Prior variance of a log odds ratio.
     expected_neighbours : float or None
-        The number of neighbours that a variable has a priori; None lets the search learn it from the data.
+        Prior mean number of neighbours of a variable; None learns it from the data.
     prior : array or None
-        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+        Prior probability of independence of each pair; where it is NaN, ``expected_neighbours`` decides.
 
     Examples
     --------

@@ -25,7 +25,7 @@ ALIASES = {"mpl": "saturated"}  #: other names that people know a score by
 
 
 def as_score(choice: object) -> Score:
-    """Return the score that is meant: an object, a name, or None for the IB-score.
+    """Return the score for an object, a name, or None (the IB-score).
 
     Examples
     --------

@@ -16,11 +16,11 @@ class SaturatedScore(FamilyScore):
     Parameters
     ----------
     prior_count : float
-        a, of each level of x in each configuration.
+        a, the prior count of each level of x in each configuration.
     expected_neighbours : float or None
-        The number of neighbours that a variable has a priori; None lets the search learn it from the data.
+        Prior mean number of neighbours of a variable; None learns it from the data.
     prior : array or None
-        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+        Prior probability of independence of each pair; where it is NaN, ``expected_neighbours`` decides.
 
     Examples
     --------

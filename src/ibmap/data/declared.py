@@ -171,10 +171,12 @@ def _columns_of_kinds(said: Mapping[str, Sequence[str]], names: Sequence[str]) -
         for name in some:
             if name in there:
                 if kind_of.setdefault(name, kind) != kind:
-                    raise RequestError(f"{name!r}: a column is either {kind_of[name]} or {kind}")
+                    raise RequestError(
+                        f"column {name!r} is declared both {kind_of[name]} and {kind}: choose one"
+                    )
             elif name == ALL:
                 if rest:
-                    raise RequestError(f"all columns are either {rest} or {kind}")
+                    raise RequestError(f"all columns are declared both {rest} and {kind}: choose one")
                 rest = kind
             elif not any(fnmatchcase(one, name) for one in names):
                 raise unknown_variable(name, names)

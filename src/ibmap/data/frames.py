@@ -311,7 +311,7 @@ def source_of_frames(frames: Any) -> Source:
         for k, frame in enumerate(chain([first], rest), start=1):
             batch, _ = _eager(frame, k)
             if gone := [name for name in names if name not in batch.columns]:
-                raise DataError(f"batch {k} has no column {listing(gone)}, as batch 1 has")
+                raise DataError(f"batch {k} has no column {listing(gone)}, unlike batch 1")
             for row in range(0, len(batch), most_rows):
                 some = batch[row : row + most_rows]
                 yield Batch(f"batch {k}", len(some), partial(_columns_in_batches, some))
@@ -336,7 +336,7 @@ def _eager(frame: Any, number: int) -> "tuple[nw.DataFrame[Any], dict[str, tuple
         frame = pa.Table.from_batches([pa.record_batch(frame)])
     found = nw.from_native(frame, eager_only=True, pass_through=True)
     if not isinstance(found, nw.DataFrame):
-        raise DataError(f"batch {number} is no frame, but of type {type(frame).__name__}")
+        raise DataError(f"batch {number} is not a frame, but of type {type(frame).__name__}")
     if found.implementation.is_pyarrow():
         return nw.from_native(found.to_polars(), eager_only=True), orders_in_arrow(frame)
     if found.implementation.is_pandas() or found.implementation.is_polars():

@@ -22,7 +22,7 @@ from ibmap.data.table import Table
 MOST_WHOLE = 20  #: different whole numbers up to which they may be levels
 MOST_FRACTIONS = 10  #: different numbers with fractions up to which they are ordered levels
 MOST_LEVELS = 100  #: of a column that there are conditionals of
-NOUNS = {CONTINUOUS: "numbers", ORDINAL: "ordered levels", NOMINAL: "categories"}
+WORDS = {CONTINUOUS: "numeric", ORDINAL: "ordinal", NOMINAL: "categorical"}
 
 
 def with_kind(column: Column) -> Column:
@@ -60,15 +60,15 @@ def note(schema: Schema, missing_share: float = 0.0) -> str:
     Examples
     --------
     >>> note(Schema(("pay", "sex"), ((), ("f", "m")), 50, (CONTINUOUS, NOMINAL)))
-    "'pay' is numbers; 'sex' is categories"
+    "'pay' is numeric; 'sex' is categorical"
     """
     parts = []
-    for kind, noun in NOUNS.items():
+    for kind, word in WORDS.items():
         found = [name for name, one in zip(schema.names, schema.kinds, strict=True) if one == kind]
         if found:
-            parts.append(f"{listing(found, 4)} {'is' if len(found) == 1 else 'are'} {noun}")
+            parts.append(f"{listing(found, 4)} {'is' if len(found) == 1 else 'are'} {word}")
     if missing_share:
-        how = "each question uses the rows that answer it"
+        how = "each question uses the rows where its columns are known"
         if schema.reading.get("missing") == "impute":
             how = f"they are imputed five times (seed {schema.reading.get('imputation_seed', 0)})"
         parts.append(f"{missing_share:.1%} of the cells are missing: {how}")

@@ -230,7 +230,7 @@ def header_of(raw: bytes) -> Header:
     if len(set(names)) < len(names) or len(found["levels"]) != len(names):
         raise DataError("its header does not have one name and one list of levels for each variable")
     if not {*found["ordinal"], *found["bin_edges"]} <= set(names):
-        raise DataError("its header speaks of variables that it does not have")
+        raise DataError("its header names variables that it does not have")
     sizes = [len(labels) for labels in found["levels"]]
     n_bits, n_wide = sum(size for size in sizes if size <= WIDE), sum(size > WIDE for size in sizes)
     n_rows, shapes = found["n_rows"], found["shapes"]
@@ -238,7 +238,7 @@ def header_of(raw: bytes) -> Header:
     right = {"bits": [n_bits, n_words], "wide_codes": [n_wide, n_rows], "level_sizes": [n_bits]}
     right["columns"] = [n_words, *shapes["columns"][1:2]]  # how many: check_rows
     if shapes != right or not n_bits + n_wide:
-        raise DataError("its header tells sizes that do not fit together")
+        raise DataError("its header has sizes that do not fit together")
     return Header(
         tuple(names),
         tuple(map(tuple, found["levels"])),

@@ -285,7 +285,7 @@ def _same_columns(files: Sequence[StoredFile]) -> list[StoredFile]:
         for one, other in ((first, file), (file, first)):
             if gone := [name for name in one.names if name not in set(other.names)]:
                 raise DataError(
-                    f"{str(other.path)!r} has no column {listing(gone)}, as {str(one.path)!r} has"
+                    f"{str(other.path)!r} has no column {listing(gone)}, unlike {str(one.path)!r}"
                 )
     return list(files)
 
@@ -382,7 +382,7 @@ def _one_file(path: Path) -> StoredFile:
     kind = kind_of_file(path)
     if kind not in (PARQUET, ARROW):
         raise DataError(
-            f"{str(path)!r} is neither a folder nor a Parquet or Arrow file, and others cannot be shared "
-            "out: write it as Parquet, or use the engine 'memory'"
+            f"{str(path)!r} is neither a folder nor a Parquet or Arrow file, and other files cannot be "
+            f"divided among workers: write it as Parquet, or use the engine 'memory'"
         )
     return stored_file(path, kind)

@@ -228,7 +228,7 @@ def no_plain_numbers(labels: tuple[Hashable, ...]) -> str:
     >>> no_plain_numbers(("1,250", "2,500", "750"))
     "write numbers such as '1,250' with digits and a decimal point only"
     >>> no_plain_numbers((*map(str, range(1500, 1550)), "unknown"))
-    "'unknown' is no number: leave such cells empty"
+    "'unknown' is not a number: leave such cells empty"
     >>> no_plain_numbers(("2020-01-01", "2020-01-02"))
     ''
     """
@@ -239,7 +239,7 @@ def no_plain_numbers(labels: tuple[Hashable, ...]) -> str:
         return ""
     if not words:
         return f"write numbers such as {dressed[0]!r} with digits and a decimal point only"
-    are = "is no number" if len(words) == 1 else "are no numbers"
+    are = "is not a number" if len(words) == 1 else "are not numbers"
     return f"{listing(words, at_most=3)} {are}: leave such cells empty"
 
 

@@ -80,7 +80,7 @@ ROWS_AT_ONCE = 1 << 18  #: rows of one batch, which is read some columns at a ti
 CELLS_AT_ONCE = 1 << 23  #: that a thread reads and packs at a time
 WORTH = 1 << 18  #: cells from which on threads share the work
 BY_ROWS = ("question", "impute", "auto")  #: of missing values, where rows are looked at
-SOME = 0.05  #: of the cells may be missing where each question uses the rows that answer it
+SOME = 0.05  #: of the cells may be missing where each question uses the rows where its columns are known
 #: why a column that tells rows apart, and nothing else, is left out
 ROWS_APART = "every row has a different value (an identifier?); only= keeps such columns"
 WHOLE, LEAST = 1 << 24, 1 << 10  #: cells and rows of a batch that has to be read with all columns at once
@@ -101,7 +101,7 @@ def load(
     numbers: str | None = None,
     missing_values: MissingValues = None,
 ) -> Table:
-    """Turn any table into a :class:`Table`: of categories alone, or of whatever its columns hold.
+    """Read any table into a :class:`Table`: of categories, or of numbers and categories.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ def load(
     missing : {"error", "drop", "category", "testwise", "question", "impute", "auto"}
         Refuse missing values; drop incomplete rows; make them a level of their own, labelled None and sorted
         last; or keep them as code -1, so that each test uses the rows complete in its own columns. "question"
-        and "impute" keep them, too: :class:`ibmap.EvidenceMAP` then looks at the rows that answer each
-        question, or completes the table five times by the network itself; "auto" imputes where more than 5 %
-        of the cells are missing.
+        and "impute" keep them, too: :class:`ibmap.EvidenceMAP` then uses, for each question, the rows where
+        its columns are known, or completes the table five times by the network itself; "auto" imputes if more
+        than 5 % of the cells are missing.
     imputation_seed : int
         The seed of the values that are imputed.
     discretize : {"equal-width", "quantile"}, optional
@@ -129,19 +129,21 @@ def load(
     drop, only : iterable of str, optional
         Columns to leave out; the columns to use, by default all. What is left out may hold anything.
     ordinal : iterable of str, or dict, optional
-        Columns whose levels have an order that has a meaning: numbers by value, declared categories as they
-        were declared, words as "mood=low<high" or ``{"mood": ["low", "high"]}`` says. They are never cut.
-        Ordered categories of pandas are ordinal without being named.
+        Columns whose levels have an order: numbers by value, declared categories as they were declared, words
+        as "mood=low<high" or ``{"mood": ["low", "high"]}`` says. They are never cut. Ordered categories of
+        pandas are ordinal without being named.
     nominal : iterable of str, optional
         Columns of categories without an order, whatever they hold: they are never cut.
     continuous : iterable of str, optional
-        Columns of numbers, however few different ones they hold; other columns are what their values say
-        (``data/kinds.py``). "auto": all columns are what their values say. "all": wherever there are numbers
-        the column is continuous. By default none is: all columns are to be categories.
-        In all three lists "q*" stands for columns by a pattern, and "all" for those that are not named.
+        Columns of numbers, however few different ones they hold; other columns as with "auto", which decides
+        by values: columns with more than 20 whole numbers, or more than 10 with fractions, are continuous;
+        fewer with fractions are ordinal; few whole numbers are categories, or ordinal if
+        :class:`ibmap.EvidenceMAP` finds more evidence for that; two values and words are categories. "all":
+        every column of numbers is continuous. By default all columns are categories. In all three lists "q*"
+        stands for columns by a pattern, and "all" for those that are not named.
     numbers : {"ranks", "values"}, optional
-        What of a continuous column counts: the normal score of its rank, which no unit, outlier or skewness
-        changes; or its value, which is the default for ``continuous="all"``.
+        How a continuous column counts: by the normal scores of its ranks (the default), which do not depend
+        on units, outliers or skewness; or by its values, the default for ``continuous="all"``.
     missing_values : iterable, or dict from names to iterables, optional
         Values that stand for missing ones (-9, "refused"), in all columns or by column.
 
@@ -149,9 +151,9 @@ def load(
     -------
     Table
         Levels are in ascending order; declared categories (pandas Categorical, polars Enum) keep their order
-        and stay even if no row has them. Of the bins only those that some row falls in are levels. Where
-        columns are what their values say, those that say nothing are left out with a warning: identifiers,
-        constants, dates, and columns of more than 100 levels.
+        and stay even if no row has them. Bins without rows are no levels. With "auto", columns that say
+        nothing are left out with a warning: identifiers, constants, dates, and columns of more than 100
+        levels.
 
     Raises
     ------
@@ -689,7 +691,8 @@ class Reader:
                 continue
             if self.missing == "category" and absent[j]:
                 raise DataError(
-                    f"{name!r} holds numbers, and missing numbers are no category: pass missing='testwise' "
+                    f"{name!r} holds numbers, and missing numbers cannot be a category: pass "
+                    f"missing='testwise' "
                     "or 'drop'"
                 )
             values = np.concatenate([part.take_numbers(j) for part in self.parts])
@@ -740,8 +743,8 @@ def read_piece(piece: Piece, names: tuple[str, ...], missing: str, about: Column
         reader.take(piece.batches(reader.most_rows))
     except NotInBatchesError:
         raise DataError(
-            f"{str(piece.where[0][0].path)!r} has a column of a type that must be read as a whole, such as "
-            "decimals: make it whole numbers or text, drop it, or use the engine 'memory'"
+            f"{str(piece.where[0][0].path)!r} has a column of a type that can only be read at once, such as "
+            f"decimals: make it whole numbers or text, drop it, or use the engine 'memory'"
         ) from None
     except ContinuousError as error:  # its parts do not travel
         raise DataError(str(error)) from None

@@ -36,15 +36,15 @@ class Schema:
     bin_edges : mapping of str to tuple of float
         The edges of the variables that were discretised.
     digest_of_rows : callable or str
-        Tells this table from others; a function is called when somebody first asks for ``digest``.
+        Checksum of the rows, or a function that is called when ``digest`` is first used.
     warnings : tuple of str
-        What is probably not meant like this.
+        What is probably wrong in the table.
     reading : mapping
-        How it was read: what :func:`ibmap.load`, or whoever else read it, has done, by its arguments.
+        How it was read, by the arguments of :func:`ibmap.load`.
     has_missing : bool
-        Whether some value is missing, as far as whoever read it knows.
+        Whether some value is missing, as far as is known.
     undecided : tuple of str
-        Variables of few whole numbers, of which nobody has said whether they are codes or amounts.
+        Variables of few whole numbers that were not declared: they may be codes or amounts.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class Table:
     backend : {"pandas", "polars", "pyarrow"} or None
         The library of the frame that the user brought, so that results can be returned in it.
     warnings : tuple of str
-        What is probably not meant like this, as it was said when the table was loaded.
+        Warnings that were given when the table was loaded.
     ordinal : tuple of str
         The variables whose levels have an order: that of ``levels``.
     reading : mapping
@@ -66,7 +66,7 @@ class Table:
     numbers : {"ranks", "values"}
         Whether a number counts by the normal score of its rank, or by its value.
     undecided : tuple of str
-        Variables of few whole numbers, of which nobody has said whether they are codes or amounts.
+        Variables of few whole numbers that were not declared: they may be codes or amounts.
     weights : ndarray of float or None
         How often each row counts, where rows are looked at one by one; None: once.
     clusters : ndarray of int or None

@@ -258,7 +258,8 @@ def _plain_text(path: Path, raw: bytes) -> bytes:
     """Return text whose lines end as usual; refuse bytes of zero, which polars leaves out of values."""
     if b"\0" in raw:
         raise DataError(
-            f"{path.name} holds bytes of zero: it is no text, or UTF-16 without its mark; save it as UTF-8"
+            f"{path.name} holds zero bytes: it is not text, or UTF-16 without a byte order mark; save it as "
+            f"UTF-8"
         )
     return with_plain_ends(raw)
 

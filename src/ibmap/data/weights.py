@@ -55,7 +55,7 @@ sample size')
     except (TypeError, ValueError):
         raise DataError(f"{name} must be numbers") from None
     if values.shape != (n_rows,):
-        raise DataError(f"there must be one weight a row: {n_rows:,} rows, weights of shape {values.shape}")
+        raise DataError(f"each row needs one weight: {n_rows:,} rows, weights of shape {values.shape}")
     if not np.isfinite(values).all() or (values < 0).any():
         raise DataError(f"{name} must be numbers of zero or more, and none may be missing")
     if not values.any():
@@ -63,7 +63,7 @@ sample size')
     is_whole = bool((values == np.floor(values)).all())
     if kind == "frequency" and not is_whole:
         raise DataError(
-            f"{name} are not whole, so they are no frequencies: leave out weights_are='frequency'"
+            f"{name} are not whole numbers, so they cannot be frequencies: leave out weights_are='frequency'"
         )
     if is_whole and kind != "sampling":
         if (total := values.sum()) > LARGEST:
@@ -104,7 +104,7 @@ def cluster_numbers(groups: Any, n_rows: int, name: str = "the clusters") -> Int
     """
     found = _numbers(groups, n_rows, name, "cluster")
     if not found.any():
-        raise DataError(f"{name} are all the same: rows of a single cluster cannot tell chance from pattern")
+        raise DataError(f"{name} are all the same: there must be at least two clusters")
     return found
 
 
@@ -133,7 +133,7 @@ def stratum_numbers(strata: Any, n_rows: int, clusters: Ints | None = None, name
 def _numbers(groups: Any, n_rows: int, name: str, what: str) -> Ints:
     labels = np.asarray(groups)
     if labels.shape != (n_rows,):
-        raise DataError(f"there must be one {what} a row: {n_rows:,} rows, labels of shape {labels.shape}")
+        raise DataError(f"each row needs one {what}: {n_rows:,} rows, labels of shape {labels.shape}")
     gone = np.array([one is None or one != one for one in labels.tolist()], bool)  # NaN is not itself
     if gone.any():
         raise DataError(
@@ -245,13 +245,12 @@ def with_rows(
             f"{found.effect:.3g})"
         )
         if n_clusters == data.n_rows:
-            said[-1] = f"every row is one of the {name} by itself: rows count as they are"
+            said[-1] = "every row is a cluster of its own: rows count as they are"
         fixed = [data.names[v] for v in np.flatnonzero(found.correlations > 1 - 1e-9).tolist()]
         if 1 < len(fixed) < len(data.names):
             doubt = (
-                f"{listing(fixed, 4)} are the same in all rows of a cluster, and rows count by a mean over "
-                f"all pairs: trust edges among them less than their posteriors say, as only {n_clusters:,} "
-                "clusters tell about these"
+                f"{listing(fixed, 4)} are constant within clusters: edges among them are less certain "
+                f"than their posteriors say, as only {n_clusters:,} clusters inform them"
             )
             warnings.warn(doubt, DataWarning, stacklevel=2)
     reading, warned = {**data.reading, **reading}, (*data.warnings, *filter(None, [doubt]))

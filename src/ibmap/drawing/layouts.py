@@ -47,7 +47,7 @@ def places_of(graph: Drawn, layout: Layout, seed: int) -> Place:
         return function(theirs, seed=seed) if layout in ("spring", "random") else function(theirs)
     except (nx.NetworkXException, TypeError, ValueError, AttributeError) as error:
         words = str(error).partition("\n")[0]
-        raise RequestError(f"the layout {layout!r} does not do for this network: {words}") from None
+        raise RequestError(f"the layout {layout!r} does not work for this network: {words}") from None
 
 
 def read_places(path: PathLike[str]) -> Place:

@@ -126,6 +126,6 @@ def checked_fitness(fitness: ArrayLike, n_rows: int) -> Floats:
     if len(wrong):
         raise RequestError(
             f"the fitness of solution {wrong[0]} is {values[wrong[0]]}: it must be a finite number "
-            "(what must not be can be given a very low one)"
+            "(give forbidden solutions a very low one)"
         )
     return values

@@ -50,7 +50,7 @@ def critical_population_size(
     function, n, **options
         As in :func:`ibmap.eda.maximize`.
     target : float, optional
-        What must be reached: the ``optimum`` of a :class:`ibmap.eda.Problem`, unless told otherwise.
+        What must be reached: the ``optimum`` of a :class:`ibmap.eda.Problem`, by default.
     sizes : iterable of int
         Population sizes, tried in this order.
     repetitions, generations : int

@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 class Optimised(NamedTuple):
-    """What a run ended with."""
+    """The result of a run."""
 
     solution: Ints
     fitness: float

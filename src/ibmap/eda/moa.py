@@ -163,12 +163,12 @@ class MOA:
 
     @property
     def generation(self) -> int:
-        """Of the population that was told last; the first is 0, and -1 says that there is none yet."""
+        """Number of the last evaluated population, from 0; -1 if there is none yet."""
         return self._record.generation
 
     @property
     def evaluations(self) -> int:
-        """How many fitness values were told."""
+        """Number of fitness values so far."""
         return self._record.evaluations
 
     @property
@@ -185,7 +185,7 @@ class MOA:
 
     @property
     def population_(self) -> tuple[Ints, Floats]:
-        """The individuals that were told last and those that lived on, the best first, and their fitness."""
+        """The last evaluated individuals and those that lived on, the best first, and their fitness."""
         return self._population.rows.copy(), self._population.fitness.copy()
 
     def save(self, path: Any) -> None:

@@ -1,4 +1,4 @@
-"""Rows → tables of counts: the only package that sees rows."""
+"""From rows to tables of counts: the only package that sees rows."""
 
 from ibmap.engines.engine import Engine, Source, as_engine, ask
 from ibmap.engines.memory import MemoryEngine

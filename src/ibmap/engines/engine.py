@@ -62,7 +62,7 @@ class Engine:
         raise TypeError(f"{type(self).__name__} must define tables(questions)")
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "Engine":
-        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        """Resample the rows: as many with replacement, or a share without; all levels stay."""
         raise RequestError(f"{type(self).__name__} cannot resample its rows: it has no bootstrap")
 
     @property
@@ -73,7 +73,7 @@ class Engine:
     @property
     def row_by_row(self) -> "MixedEngine":
         """The same table for models of single rows, with numbers or missing values."""
-        raise RequestError(f"{type(self).__name__} does not look at single rows: read the table into memory")
+        raise RequestError(f"{type(self).__name__} has no access to single rows: read the table into memory")
 
     @property
     def gaussian_moments(self) -> Moments | None:
@@ -95,7 +95,7 @@ class Engine:
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket: the only seam for speed.
+        """Return rows of evidence for some x, given their blankets: the only seam for speed.
 
         Members of the blanket are listed, ys with t_xy above the floor, and ``also`` those. With ``exact``,
         members alone are, and where their effects are strong t comes from a fit without them; if ``also``
@@ -103,7 +103,8 @@ class Engine:
         """
         if model.family == "mixed":
             raise RequestError(
-                "evidence of incomplete rows needs them in one memory: use the engine 'memory' or missing="
+                "evidence of rows with missing values needs all rows in memory: use the engine 'memory' or "
+                "missing="
                 "'question', leave them out (missing='drop'), or make missing values a level ('category')"
             )
         n, xs = self.schema.n_variables, np.asarray(xs, np.int64)
@@ -135,7 +136,7 @@ class Engine:
         return Pair(ask(self, Questions.fixed(x, [y], ())).contingency(0))
 
     def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
-        """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
+        """Return the ``most`` triples, at most, whose evidence of an interaction exceeds a threshold."""
         best = NO_TRIPLES
         for questions in triple_questions(self.schema):
             found = evidence_of_tables(ask(self, questions))
@@ -144,7 +145,7 @@ class Engine:
 
     @property
     def seconds_for_triples(self) -> float:
-        """About how long one core takes for all triples."""
+        """Estimate the seconds that one core takes for all triples."""
         return comb(self.schema.n_variables, 3) * OF_TABLES
 
     def conditionals(self, model: Model) -> _core.Conditionals | _core.Families:
@@ -168,7 +169,7 @@ class Engine:
         return level_counts(self)
 
     def colour_sums(self, colours: Colours) -> Colours:
-        """Return, of every cell, the sum of the scrambled colours of its rows: sums of those of cells.
+        """Return, for every cell, the sum of the scrambled colours of its rows: sums of those of cells.
 
         A variable has a cell for each of its levels, and a last one for missing values; see
         ``engines/arrangement.py``. Here by the distinct rows, of which those with missing values are not
@@ -245,7 +246,7 @@ def pair_questions(n: int, at_once: int = PAIRS_AT_ONCE) -> Iterator[Questions]:
 
 
 def ask(engine: Engine, questions: Questions) -> Tables:
-    """Put questions to an engine, and make sure that the answer is about them and about all rows."""
+    """Ask an engine, and check that the answer is about these questions and all rows."""
     return checked(engine.tables(questions.check(engine.schema.n_variables)), engine.schema, questions)
 
 
@@ -259,8 +260,8 @@ def checked(tables: Tables, schema: Schema, questions: Questions | None = None) 
         raise EngineError("the engine answered for another table: its variables have other levels")
     if tables.of_rows != schema.n_rows:
         raise EngineError(
-            f"the engine answered for {tables.of_rows:,} of {schema.n_rows:,} rows: a partition is lost, "
-            "or there is one too many"
+            f"the engine answered for {tables.of_rows:,} of {schema.n_rows:,} rows: a partition is missing, "
+            f"or counted twice"
         )
     return tables
 
@@ -275,7 +276,7 @@ MakeEngine = Callable[[Table], Engine]
 
 
 def as_engine(source: Any, engine: Any = None) -> Engine:
-    """Return the engine that is meant.
+    """Return the engine for a table: an engine, a name, or a function that makes one.
 
     Parameters
     ----------
@@ -305,7 +306,8 @@ def as_engine(source: Any, engine: Any = None) -> Engine:
     if made is None:
         if not callable(engine):
             raise RequestError(
-                f"{in_short(engine)} is no engine: give a name, an engine, or what makes one of a table"
+                f"{in_short(engine)} is not an engine: give a name, an engine, or a function that makes one "
+                f"from a table"
             )
         made = engine(source)
         if not is_engine(made):

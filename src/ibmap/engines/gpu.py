@@ -86,7 +86,7 @@ class GpuEngine(MemoryEngine):
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket, from the GPU; see :class:`Engine`."""
+        """Return rows of evidence for some x, given their blankets, from the GPU; see :class:`Engine`."""
         if (
             self.columns is None
             or model.family in (*DIRECTED, "mixed")
@@ -118,7 +118,7 @@ class GpuEngine(MemoryEngine):
         return MemoryEngine(data) if self.columns is None else GpuEngine(data, self.arrays.__name__)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
-        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        """Resample the rows: as many with replacement, or a share without; all levels stay."""
         drawn = self.data.rows(drawn_rows(rng, self.data.n_rows, share, self.data.clusters, self.data.strata))
         return MemoryEngine(drawn) if self.columns is None else GpuEngine(drawn, self.arrays.__name__)
 

@@ -82,7 +82,7 @@ class MemoryEngine(Engine):
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket, from the bits; see :class:`Engine`."""
+        """Return rows of evidence for some x, given their blankets, from the bits; see :class:`Engine`."""
         if model.family == "mixed":
             return self.row_by_row.rows(model, xs, blankets, floor=floor, also=also, exact=exact)
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
@@ -100,12 +100,12 @@ class MemoryEngine(Engine):
         return MixedEngine(self.data)
 
     def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
-        """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
+        """Return the ``most`` triples, at most, whose evidence of an interaction exceeds a threshold."""
         return Triples(*_core.triples(self.table, SIZE, threshold, most, n_threads))
 
     @property
     def seconds_for_triples(self) -> float:
-        """About how long one core takes for all triples."""
+        """Estimate the seconds that one core takes for all triples."""
         return seconds_in_memory(self.schema)
 
     def level_counts(self) -> Ints:
@@ -123,7 +123,7 @@ class MemoryEngine(Engine):
         return np.concatenate([NONE, *sizes]).astype(np.int64)
 
     def colour_sums(self, colours: Colours) -> Colours:
-        """Return, of every cell, the sum of the scrambled colours of its rows; see :class:`Engine`."""
+        """Return, for every cell, the sum of the scrambled colours of its rows; see :class:`Engine`."""
         return colour_sums_of_data(self.data, colours)
 
     def arranged(self, arrangement: Arrangement) -> "MemoryEngine":
@@ -131,7 +131,7 @@ class MemoryEngine(Engine):
         return MemoryEngine(arranged_data(self.data, arrangement))
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MemoryEngine":
-        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        """Resample the rows: as many with replacement, or a share without; all levels stay."""
         data = self.data
         return MemoryEngine(data.rows(drawn_rows(rng, data.n_rows, share, data.clusters, data.strata)))
 

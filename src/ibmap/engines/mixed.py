@@ -64,7 +64,7 @@ class MixedEngine(Engine):
         return MixedEngine, (self.data, self.filled, self.n_threads)
 
     def of(self, data: Table, filled: Filled | None = None) -> "MixedEngine":
-        """Return the engine of another table, whose rows are made by whoever makes those of this one."""
+        """Return the engine of another table, in the same place as this one."""
         return MixedEngine(data, filled, self.n_threads)
 
     @property
@@ -79,7 +79,7 @@ class MixedEngine(Engine):
 
     @cached_property
     def kinds(self) -> NDArray[np.uint8]:
-        """Of every variable, as the core takes it: 0 nominal, 1 ordinal, 2 a number."""
+        """Kind of every variable, for the core: 0 nominal, 1 ordinal, 2 a number."""
         kinds = [2 if kind == CONTINUOUS else int(kind == ORDINAL) for kind in self.schema.kinds]
         return np.array(kinds, np.uint8)
 
@@ -124,7 +124,7 @@ class MixedEngine(Engine):
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket; see :class:`ibmap.engines.Engine`."""
+        """Return rows of evidence for some x, given their blankets; see :class:`ibmap.engines.Engine`."""
         if model.family != "mixed" and not self.schema.is_continuous:
             return self._counted.rows(model, xs, blankets, floor=floor, also=also, exact=exact)
         if model.family in DIRECTED:
@@ -141,7 +141,7 @@ class MixedEngine(Engine):
         return Rows(*found)
 
     def tables(self, questions: Questions) -> Tables:
-        """Count what has levels; refuse questions about numbers."""
+        """Count categories; refuse questions about numbers."""
         asked = np.concatenate([questions.x, questions.y, questions.given])
         if self.data.is_number[asked].any():
             raise RequestError(COUNTS_NOTHING)
@@ -157,12 +157,12 @@ class MixedEngine(Engine):
         return self.of(replace(data.rows(repeated(data.weights)), weights=None))
 
     def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
-        """Return the triples of what has levels with more evidence of an interaction than a threshold."""
+        """Return the triples of categories with more evidence of an interaction than a threshold."""
         return self._counted.triples(threshold, most, n_threads)
 
     @property
     def seconds_for_triples(self) -> float:
-        """About how long one core takes for that."""
+        """Estimate the seconds that one core takes for that."""
         return self._counted.seconds_for_triples
 
     @cached_property
@@ -175,7 +175,7 @@ class MixedEngine(Engine):
         return MemoryEngine(Table(codes, data.names, levels, ordinal=data.ordinal))
 
     def n_complete(self, variables: Sequence[int]) -> int:
-        """Return how many rows know all of some variables."""
+        """Return the number of rows in which all of some variables are known."""
         data = self._repeated.data
         known = np.ones(data.n_rows, bool)
         for v in variables:
@@ -219,7 +219,7 @@ class MixedEngine(Engine):
         return np.array([scores(values, self.data.numbers) for values in self.data.values])
 
     def log_left_out(self, x: int, given: Ints) -> float:
-        """Return how well others predict a variable: the sum of log densities, in standard deviations.
+        """Return the log density of a variable given others, summed over rows, in standard deviations.
 
         Each row is predicted by a linear regression on the other rows: Student's t, with n - k - 2 degrees
         of freedom for k given variables.
@@ -239,7 +239,7 @@ class MixedEngine(Engine):
         return float((constant - (np.log(spread / kept) + (free + 1) * np.log1p(z2 / free)) / 2).sum())
 
     def variance_left_out(self, x: int, given: Ints) -> float:
-        """Return which share of the variance of a number others explain, each row predicted by the others."""
+        """Return the share of the variance of a number that others explain, each row left out in turn."""
         if self._repeated is not self:
             return self._repeated.variance_left_out(x, given)
         errors = [left / kept for left, kept in (self._regression(x, some) for some in (given, given[:0]))]
@@ -255,7 +255,7 @@ class MixedEngine(Engine):
         return left, np.maximum(1.0 - (basis**2).sum(axis=1), TINY)
 
     def known_counts(self, x: int, given: Ints) -> Floats:
-        """Return how many rows that know x and others have each level of x; of a number, how many know."""
+        """Count the levels of x (of a number: rows) in the rows where x and the others are known."""
         data = self.data
         rows = np.ones(data.n_rows) if data.weights is None else data.weights
         for v in (x, *given.tolist()) if self.filled is None else ():
@@ -356,7 +356,7 @@ class MixedEngine(Engine):
         return self.of(both)
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> "MixedEngine":
-        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        """Resample the rows: as many with replacement, or a share without; all levels stay."""
         rows = drawn_rows(rng, self.data.n_rows, share, self.data.clusters, self.data.strata)
         filled = self.filled and self.filled.some(slice(None), slice(None), rows)
         return self.of(self.data.rows(rows), filled)

@@ -29,7 +29,7 @@ class Model:
     n_threads : int
         Threads that may make rows.
     rough : bool
-        Whether nobody looks at t_xy of members: fits that are about these alone may be left out.
+        Whether t_xy of members is not needed: fits for it alone may be left out.
     """
 
     family: str

@@ -122,7 +122,7 @@ class PartitionedEngine(Engine):
         return add_tables(self.ask("tables", questions.check(self.schema.n_variables)))
 
     def colour_sums(self, colours: Colours) -> Colours:
-        """Return, of every cell, the sum of the scrambled colours of its rows; see :class:`Engine`."""
+        """Return, for every cell, the sum of the scrambled colours of its rows; see :class:`Engine`."""
         return np.asarray(np.sum(self.ask("colour_sums", colours), axis=0, dtype=np.uint64))
 
     def pairs(self) -> Iterator[Tables]:
@@ -175,7 +175,7 @@ class ThreadEngine(PartitionedEngine):
         return self._places.ask(method, *arguments)
 
     def rows(self, model: Model, *asked: Any, **options: Any) -> Rows:
-        """Return the rows of some x, each given its blanket; those of models of rows in one thread."""
+        """Return rows of evidence for some x, given their blankets; those of models of rows in one thread."""
         if model.family == "mixed" and self._whole is not None:
             return self._whole.rows(model, *asked, **options)
         return super().rows(model, *asked, **options)
@@ -186,19 +186,19 @@ class ThreadEngine(PartitionedEngine):
         return MemoryEngine(self._given) if isinstance(self._given, Table) else None
 
     def triples(self, threshold: float, most: int, n_threads: int = 1) -> Triples:
-        """Return the triples with more evidence of an interaction than a threshold, the ``most`` first."""
+        """Return the ``most`` triples, at most, whose evidence of an interaction exceeds a threshold."""
         if not isinstance(self._given, Table):
             return super().triples(threshold, most, n_threads)
         return MemoryEngine(self._given).triples(threshold, most, n_threads)
 
     @property
     def seconds_for_triples(self) -> float:
-        """About how long one core takes for all triples."""
+        """Estimate the seconds that one core takes for all triples."""
         whole = isinstance(self._given, Table)
         return seconds_in_memory(self.schema) if whole else super().seconds_for_triples
 
     def resampled(self, rng: np.random.Generator, share: float | None = None) -> Engine:
-        """Return as many rows, drawn with replacement, or a share of them, none twice; all levels stay."""
+        """Resample the rows: as many with replacement, or a share without; all levels stay."""
         if not isinstance(self._given, Table):
             return super().resampled(rng, share)
         rows = drawn_rows(rng, self.schema.n_rows, share, self._given.clusters, self._given.strata)

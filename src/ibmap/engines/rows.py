@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     value: Floats  #: s_x(B)
 
     def matrix(self, n: int) -> Floats:
-        """Return t_xy with a column for each of n variables; 0 for x itself, and for who is not listed."""
+        """Return t_xy with a column for each of n variables; 0 for x itself, and for variables not listed."""
         out = np.zeros((len(self.value), n))
         out[np.repeat(np.arange(len(self.value)), np.diff(self.start)), self.y] = self.t
         return out

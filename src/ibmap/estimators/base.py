@@ -43,7 +43,7 @@ def takes_old_name(init: Callable[..., None]) -> Callable[..., None]:
     def constructor(self: Any, *given: Any, **options: Any) -> None:
         if "score" in options:
             warnings.warn(
-                "score= is called criterion= now; the old name goes in the next version",
+                "score= is now called criterion=; the old name will go in the next version",
                 FutureWarning,
                 stacklevel=2,
             )
@@ -124,14 +124,14 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         y : None
             Ignored; there is no target.
         sample_weight : array of shape (rows,), optional
-            How often each row counts, if these are whole numbers: the same as repeated rows, exactly. Others
-            are sampling weights, and the table counts as its effective sample size, (Σw)² / Σw².
+            Weight of each row. Whole numbers are frequencies, exactly like repeated rows. Others are sampling
+            weights: the table counts as (Σw)² / Σw² rows, its effective sample size.
         groups : array of shape (rows,), optional
-            The cluster of each row, where rows belong together (visits of a patient, pupils of a school).
-            Rows count as their effective number, by a design effect that is estimated
-            (``ibmap.data.weights``); the bootstrap draws clusters whole.
+            The cluster of each row, if rows belong together (visits of a patient, pupils of a school). The
+            table counts as fewer rows, by an estimated design effect (``ibmap.data.weights``); the bootstrap
+            draws whole clusters.
         weights_are : {"frequency", "sampling"} or None
-            What ``sample_weight`` is; None takes whole numbers for frequencies.
+            Kind of ``sample_weight``; None: frequencies if all are whole numbers.
         """
         for name in ("required", "forbidden"):
             if isinstance(getattr(self, name, None), Iterator):
@@ -164,7 +164,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : frame, array, path, Table or Engine
-            Rows that were not learned from. Columns that were cut are cut at the same edges.
+            Rows that were not learned from. Columns are cut at the same edges as before.
         y : None
             Ignored; there is no target.
         """
@@ -222,28 +222,28 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def adjacency_(self) -> NDArray[np.bool_]:
-        """The learned network as a matrix."""
+        """The learned network as a symmetric boolean matrix."""
         return self.learned_.graph.adjacency
 
     @property
     def edges_(self) -> Any:
-        """Edges, then near misses: x, y, posterior, in_graph, Bayes factor, strength, sign and others."""
+        """A frame of edges, then near misses: posterior, in_graph, log Bayes factor, strength, sign, ..."""
         return self.described_.edges_frame
 
     @property
     def described_(self) -> Learned:
-        """What was learned, with the effects of edges, and how well variables are predicted."""
+        """The result, with the effects of edges and the predictability of variables."""
         if "_described" not in vars(self):
             self._described = self.learned_.described(self.engine_)
         return self._described
 
     @property
     def predictability_(self) -> Mapping[str, float]:
-        """Which share of every variable its neighbours predict in rows that are left out in turn."""
+        """The share of each variable, from 0 to 1, that its neighbours predict in rows left out in turn."""
         return dict(self.described_.predictability or {})
 
     def explain(self, x: str, y: str) -> Explanation:
-        """Tell why there is an edge between ``x`` and ``y``, or why not: print it, or read its numbers.
+        """Explain why ``x`` and ``y`` are adjacent, or why not: print it, or read its numbers.
 
         Parameters
         ----------
@@ -254,17 +254,17 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_tests_(self) -> int:
-        """Tests performed."""
+        """Number of tests, or of pairs scored."""
         return self.learned_.n_tests
 
     @property
     def n_iter_(self) -> int:
-        """Iterations."""
+        """Number of iterations: steps of the search, or variables visited."""
         return self.learned_.n_iter
 
     @property
     def fit_seconds_(self) -> float:
-        """Wall time of the search."""
+        """Wall time of the search, in seconds."""
         return self.learned_.seconds
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:

@@ -17,24 +17,25 @@ from ibmap.results.learned import Learned
 
 
 class Bootstrap(BaseEstimator):  # type: ignore[misc]
-    """How far to trust each edge: learn again from resampled rows, and count how often it is there.
+    """Learn from resampled rows, many times, and count how often each edge is found.
 
     Parameters
     ----------
     learner : StructureLearner or None
-        What learns; it is copied, never changed. None is :class:`EvidenceMAP` with its defaults. Only the
+        The learner; it is copied, never changed. None is :class:`EvidenceMAP` with its defaults. Only the
         search in the whole table uses its checkpoint.
     n_replicates : int
-        How many tables to draw.
+        Number of tables to draw.
     random_state : int, Generator or None
-        The seed.
+        Seed or source of randomness.
     n_jobs : int or None
-        Replicates at a time; None is one, -1 as many as there are cores. The result does not depend on it.
+        Replicates to learn at the same time; None: 1, -1: one for each core. The result does not depend on
+        it.
     subsample : float or None
-        The share of the rows that a replicate has, none of them twice. None draws as many rows as there are,
-        with replacement: repeated rows look like dependence, and bring false edges.
+        Share of the rows in each replicate, drawn without replacement. None draws as many rows as the table
+        has, with replacement; repeated rows look like dependence, and bring false edges.
     stability : bool
-        Whether to find ``centrality_stability_``, too, by ten times as many tables.
+        Whether to compute ``centrality_stability_``, too, for which ten times as many tables are drawn.
 
     Attributes
     ----------
@@ -45,9 +46,8 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
     graph_ : Graph
         The averaged network: the edges of more than half of the replicates.
     centrality_stability_ : float or None
-        The CS coefficient: the largest share of the rows that can be dropped so that the strength
-        centralities of 95 % of the tables correlate above 0.7 with those of the whole table. Above 0.5 they
-        are stable.
+        The CS coefficient: the largest share of rows that can be dropped so that, in 95 % of the tables,
+        strength centralities correlate above 0.7 with those of the whole table. Above 0.5 they are stable.
     n_features_in_, feature_names_in_
         As in every learner.
 
@@ -99,11 +99,11 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         y : None
             Ignored; there is no target.
         sample_weight : array of shape (rows,), optional
-            As of every learner: rows are resampled with their weights.
+            As in every learner; rows are resampled with their weights.
         groups : array of shape (rows,), optional
             The cluster of each row: clusters are drawn whole.
         weights_are : {"frequency", "sampling"} or None
-            What ``sample_weight`` is.
+            Kind of ``sample_weight``.
         strata : array of shape (rows,), optional
             The stratum of each row: of every stratum a replicate has as many rows, or the same share.
         """
@@ -146,7 +146,7 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
 
     @property
     def support_(self) -> Any:
-        """Every pair that some replicate joins, the best supported first."""
+        """Every pair with an edge in some replicate: x, y, support, in_graph; the best supported first."""
         return self.bootstrapped_.support()
 
     @property
@@ -160,7 +160,7 @@ class Bootstrap(BaseEstimator):  # type: ignore[misc]
         return self.bootstrapped_.centrality_stability
 
     def averaged(self, threshold: float = 0.5) -> Graph:
-        """Return the network of the edges that more than ``threshold`` of the replicates have."""
+        """Return the network of the edges that are in more than ``threshold`` of the replicates."""
         return self.bootstrapped_.averaged(threshold)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:

@@ -33,31 +33,31 @@ def compare(
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Tell which edges differ between two groups, by a permutation test.
+    """Find the edges that differ between two groups, by a permutation test.
 
     Parameters
     ----------
     first, second : table
         Two tables with the same columns, or one and ``by``.
     learner : StructureLearner or None
-        What learns; it is copied, never changed. None is :class:`EvidenceMAP`. Its options tell how the
+        The learner; it is copied, never changed. None is :class:`EvidenceMAP`. Its options tell how the
         tables are read, both as one: kinds, levels and bins are those of all rows. Nothing is imputed:
-        where values are missing, each question uses the rows that answer it.
+        where values are missing, each question uses the rows where its columns are known.
     by : str or None
-        The column, with two values, that tells the groups of one table apart.
+        The column of one table whose two values are the groups.
     groups : array of shape (rows,), optional
         The cluster of each row of one table: rows count as their effective number, and clusters stay
         together.
     strata : array of shape (rows,), optional
         The stratum of each row of one table: rows are distributed anew within strata.
     labels : pair of str, optional
-        What the groups are called.
+        Names of the groups.
     n_permutations : int
-        How often the rows are distributed anew over groups of the same sizes.
+        Number of permutations of the rows over groups of the same sizes.
     random_state : int, Generator or None
         The seed. The result does not depend on ``n_jobs``.
     n_jobs : int or None
-        Permutations at a time; None is one, -1 as many as there are cores.
+        Permutations at the same time; None: 1, -1: one for each core.
 
     Returns
     -------

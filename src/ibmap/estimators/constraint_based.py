@@ -18,10 +18,10 @@ class GSMN(StructureLearner):
     Parameters
     ----------
     test : IndependenceTest, str, callable or None
-        Who decides about independence; None is :class:`BayesianTest` with its defaults. "gaussian" and
+        Test of independence; None is :class:`BayesianTest` with its defaults. "gaussian" and
         "fisher-z" take columns of numbers as they are.
     symmetry : {"or", "and"}
-        Whether an edge needs one end that has chosen the other, or both.
+        "or": one end that chooses the other makes an edge; "and": both must choose.
     missing, discretize, bins, engine, n_jobs
         As in :class:`ibmap.IBMAP`.
     callback : callable or None
@@ -80,11 +80,11 @@ class HHCMN(StructureLearner):
     Parameters
     ----------
     test : IndependenceTest, str, callable or None
-        Who decides about independence; None is :class:`BayesianTest` with its defaults.
+        Test of independence; None is :class:`BayesianTest` with its defaults.
     max_condition : int or None
-        Largest conditioning set that is tried; None tries subsets of every size.
+        Size of the largest conditioning set; None: no limit.
     symmetry : {"and", "or"}
-        Whether an edge needs one end that has chosen the other, or both.
+        "or": one end that chooses the other makes an edge; "and": both must choose.
     missing, discretize, bins, engine, n_jobs
         As in :class:`ibmap.IBMAP`.
     callback : callable or None
@@ -141,16 +141,16 @@ class HHCMN(StructureLearner):
 
 
 class MutualInformation(StructureLearner):
-    """Join every variable with those whose mutual information is well above the mean.
+    """Connect each variable to those with which its mutual information is well above the mean.
 
     Parameters
     ----------
     factor : float
         Neighbours have more mutual information than ``factor`` times the mean of all pairs.
     max_neighbours : int or None
-        How many neighbours a variable may choose, the strongest first; None is any number.
+        Most neighbours that a variable may choose, the strongest first; None: no limit.
     symmetry : {"or", "and"}
-        Whether an edge needs one end that has chosen the other, or both.
+        "or": one end that chooses the other makes an edge; "and": both must choose.
     missing, discretize, bins, engine, n_jobs
         As in :class:`ibmap.IBMAP`.
     callback : callable or None

@@ -20,12 +20,12 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     """Fill missing values with their most probable level or median, given the rest of their row.
 
     ``fit`` learns a network and its parameters from the table with its gaps: each test uses the rows that are
-    complete in its own columns. ``transform`` fills gaps, and levels that were not there when it was fitted.
+    complete in its own columns. ``transform`` fills gaps, and replaces levels that were not there at the fit.
 
     Parameters
     ----------
     learner : str
-        Who learns the graph, see ``ibmap.learners.LEARNERS``.
+        Name of the learner of the graph, see ``ibmap.learners.LEARNERS``.
     graph : Graph or None
         A graph to use instead of learning one.
     method : {"auto", "maximum-likelihood", "pseudo-likelihood"}

@@ -27,62 +27,63 @@ class ScoredLearner(StructureLearner):
 
     @property
     def pair_scores_(self) -> NDArray[np.float64] | None:
-        """σ_ij."""
+        """σ_ij: log posterior of what the network says about i and j, given the blanket of i."""
         return self.learned_.pair_scores
 
     @property
     def history_(self) -> Any:
-        """The ascents, as a frame."""
+        """The steps of the search, as a frame: n, x, y, added, gain, score."""
         steps = self.learned_.history
         columns = {name: [step[k] for step in steps] for k, name in enumerate(Step._fields)}
         return frame(columns, self.learned_.backend)
 
     @property
     def dag_(self) -> tuple[tuple[str, str], ...] | None:
-        """The arcs of the directed graph whose moral graph this is, as (parent, child), if there is one."""
+        """The arcs (parent, child) of the directed graph whose moral graph this is; None if there is none."""
         arcs = self.learned_.arcs
         return None if arcs is None else tuple(arcs)
 
 
 class IBMAP(ScoredLearner):
-    """Learn a Markov network by IBMAP-HC, with a posterior for every edge.
+    """Learn a Markov network by IBMAP-HC, the algorithm of the paper; its posteriors only rank edges.
 
     Parameters
     ----------
     test : IndependenceTest, str, callable or None
-        Where posteriors come from; None is :class:`BayesianTest` with its defaults. "gaussian"
-        (:class:`GaussianTest`) takes columns of numbers as they are, and mixed tables by ranks.
+        Test of independence; None is :class:`BayesianTest` with its defaults. "gaussian"
+        (:class:`GaussianTest`) uses numbers as they are, and mixed tables by ranks.
     criterion : Score, str or None
-        What is raised: "ib", the paper's score (None is the same), or the log evidence of conditionals:
-        "pairwise", "saturated" (the marginal pseudo-likelihood), "adaptive", or "gaussian", of numbers.
+        Score to maximise: "ib", the paper's (the default), or the log evidence of each variable given its
+        neighbours: "pairwise", "saturated" (the marginal pseudo-likelihood), "adaptive", or "gaussian" (for
+        numbers).
     search : Search, str or None
-        How: "climb", the paper's (None is the same), "steepest" or "rounds".
+        Search algorithm: "climb", the paper's (the default), "steepest" or "rounds".
     patience : int
-        How many more pairs to try when the least credible one does not raise the score; 0 is the paper.
+        Number of further pairs to try if the least credible one does not raise the score; 0 as in the paper.
     start : Graph or None
         Where the search starts; None is the graph without edges.
     required, forbidden : iterable of (str, str)
         Edges that must, or must not, be in the network.
     drop_untested : bool
-        Leave out the edges that neither end could test, because too few rows are left given its neighbours;
-        they are told in a warning anyway. The score is that of the network without them.
+        Leave out the edges that neither end could test, because too few rows are left given its neighbours. A
+        warning lists them anyway; the score is that of the network without them.
     missing : {"error", "drop", "category", "testwise"}
         What to do with missing values: refuse them, drop incomplete rows, make them a level of their own, or
         use in each test the rows that are complete in its own columns.
     discretize : {"equal-width", "quantile"} or None
         How to cut continuous columns; None refuses them, unless the test or the score takes numbers.
     bins : int, mapping or None
-        How many bins, or which edges for which column; None lets the number of rows decide.
+        Number of bins, or a dict from columns to numbers of bins or to edges; None: 1 + log2 of the rows.
     engine : Engine, callable, str or None
-        Who counts: None is the memory of this process; see :func:`ibmap.engines.as_engine`.
+        Engine that counts; None counts in the memory of this process, see :func:`ibmap.engines.as_engine`.
     n_jobs : int or None
         Threads; None is one, -1 all cores. The result does not depend on it.
     callback : callable or None
         Called with a :class:`Step` after every ascent; the search ends when it returns True.
     checkpoint : path, Checkpoint or None
-        A file where the search is saved every ten seconds, or as often as :class:`Checkpoint` says. If it is
-        there when ``fit`` begins, a search that was killed goes on from it, and ends the same. It stays when
-        the search is over, and is refused for another table or with other options.
+        A file in which the search is saved every ten seconds, or as often as :class:`Checkpoint` says. If it
+        exists when ``fit`` begins, the search goes on from it, to the same result. It stays when the search
+        is over, and is refused with another table or other options.
 
     Attributes
     ----------
@@ -91,10 +92,10 @@ class IBMAP(ScoredLearner):
     score_ : float
         The score of the network; the IB-score is the log posterior of its closure.
     pair_scores_ : ndarray of shape (n_variables, n_variables)
-        ``pair_scores_[i, j]`` is σ_ij, the log posterior of what the network asserts about i and j given the
+        ``pair_scores_[i, j]`` is σ_ij, the log posterior of what the network says about i and j given the
         blanket of i. The diagonal is 0. None beyond 10,000 variables, where no matrix is kept.
     history_ : frame
-        The ascents: n, x, y, added, gain, score.
+        The steps of the search: n, x, y, added, gain, score.
 
     Examples
     --------
@@ -161,36 +162,38 @@ class IBMAP(ScoredLearner):
 
 
 class EvidenceMAP(ScoredLearner):
-    """Learn the Markov network of most evidence: the recommended learner; no option needs to be set.
+    """Learn the Markov network that has the most evidence. Recommended: no option needs to be set.
 
-    Every variable is modelled given its neighbours, by main effects or by a full table, whichever the data
-    prefer; the network is the one whose conditionals have most evidence, found by rounds and swaps. Where the
-    data look like those of a directed graph with common children, such a graph is found as well, and wins if
-    it predicts better.
+    Each variable is modelled given its neighbours: by main effects or by a full table, whichever the data
+    prefer. The network is the one under which these models have the most evidence. If the data look like
+    those of a directed graph with common children, such a graph is searched, too; its moral graph is returned
+    if it predicts better.
 
     Parameters
     ----------
     criterion : FamilyScore, str or None
-        Whose evidence is raised: "adaptive" (None, where all columns are categories), "pairwise" or
-        "saturated"; "mixed" (None, where some are numbers, or values are missing); "gaussian" raises that of
-        linear regressions on numbers alone.
+        Model whose evidence is maximised: "adaptive" (the default if all columns are categories), "pairwise"
+        or "saturated"; "mixed" (the default if some columns are numbers, or values are missing); "gaussian",
+        linear regressions for numbers alone.
     search : Search, str or None
-        How: "swaps" (None is the same), "rounds", "steepest" or "climb".
+        Search algorithm: "swaps" (the default), "rounds", "steepest" or "climb".
     view : {"undirected", "directed"} or None
-        None also looks for a directed graph, whose moral graph is the network, where some variables depend on
-        their neighbours in more than main effects; the view wins that predicts better.
+        Kind of graph that is searched. None searches undirected graphs, and directed ones, too, if some
+        variables depend on their neighbours by more than main effects; the kind that predicts better wins. Of
+        a directed graph, the network is the moral graph.
     posterior : {"averaged"} or None
-        None compares each edge with what could stand in for it, and averages over sampled graphs where these
-        are very many; "averaged" always does, and shows the pairs that most of the graphs join. It looks at
-        undirected graphs alone (up to 2000 variables), and takes several times as long.
+        How posteriors are computed. None compares each edge with its alternatives, and averages over sampled
+        graphs if these are very many. "averaged" always averages over sampled graphs, and keeps the pairs
+        that have an edge in most of them; it searches undirected graphs only (up to 2000 variables), and
+        takes several times as long.
     expected_neighbours : float or None
-        The number of neighbours that a variable has a priori; None learns it from the data.
+        Prior mean number of neighbours of a variable; None learns it from the data.
     prior : array of shape (n_variables, n_variables), float or None
-        Prior probability of independence for each pair; NaN where the expected neighbours decide.
+        Prior probability of independence of each pair; where it is NaN, ``expected_neighbours`` decides.
     missing : {"auto", "question", "impute", "error", "drop", "category"}
-        What to do with missing values: "question" uses, for each question, the rows that answer it;
-        "impute" completes the table five times by the network itself, and each copy counts a fifth; "auto"
-        imputes where more than 5 % of the cells are missing. Others as in :class:`IBMAP`.
+        What to do with missing values: "question" uses, for each question, the rows where its columns are
+        known; "impute" completes the table five times by the network itself, and each copy counts a fifth;
+        "auto" imputes if more than 5 % of the cells are missing. Others as in :class:`IBMAP`.
     imputation_seed : int
         The seed of the values that are imputed.
     start, required, forbidden, discretize, bins, engine, n_jobs, callback, checkpoint
@@ -199,12 +202,12 @@ class EvidenceMAP(ScoredLearner):
     Attributes
     ----------
     graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
-        As in every learner. The posterior of an edge averages over the graphs in which another variable
-        stands in for one of its ends: an edge that could as well be another one does not look certain.
+        As in every learner. The posterior of an edge averages over graphs in which another variable takes the
+        place of one of its ends: if another edge would do as well, neither looks certain.
     score_, pair_scores_, history_
         As in :class:`IBMAP`; no matrix is kept beyond 2000 variables if all are binary and complete.
     dag_ : tuple of (str, str) or None
-        The arcs, as (parent, child), where the directed view has won.
+        The arcs (parent, child) if the directed graph predicted better; otherwise None.
 
     Examples
     --------
@@ -283,39 +286,40 @@ class DAGHC(ScoredLearner):
     Parameters
     ----------
     criterion : {"bic", "bdeu", "qnml"} or None
-        What is raised: the Bayesian information criterion (None is the same), the marginal likelihood, or a
-        quotient of normalised maximum likelihoods, which has no constant to choose.
+        Score to maximise: the Bayesian information criterion (the default), the marginal likelihood, or the
+        quotient normalised maximum likelihood, which has no parameter.
     equivalent_sample_size : float
-        Of BDeu: what its prior counts add up to.
+        Sum of the prior counts of BDeu.
     expected_neighbours : float or None
-        The number of neighbours that a variable has a priori; None lets all graphs be equally likely, and
-        makes many false edges where variables are many and rows are few.
+        Prior mean number of neighbours of a variable; None makes all graphs equally likely, which brings many
+        false edges if there are many variables and few rows.
     max_parents : int or None
-        Parents that a variable may have; None is any number.
+        Most parents of a variable; None: no limit.
     tabu : int
-        How many more moves to make where none raises the score, without returning to a structure that was
-        seen; the best one is kept. 0 is plain hill climbing.
+        Moves to make beyond an optimum, none of them back to a structure seen before; the best structure is
+        kept. 0 is plain hill climbing.
     shakes : int
-        How often to go over all variables, reverse the arcs of each, and search on from there, as long as
-        that is of use. A pass takes several times as long as the search itself, and finds far better optima.
+        Passes over all variables, as long as they help: the arcs of each are reversed, and the search goes on
+        from there. A pass takes several times as long as the search itself, and finds far better optima.
     required : iterable of (str, str)
-        Edges that must be in the network: the directed graph has an arc between each of these pairs, in
-        the direction that the score prefers. Where that needs a cycle, or a marriage that is forbidden, or
-        more than ``max_parents``, it is an error.
+        Edges that must be in the network: the directed graph has an arc between each of these pairs, in the
+        direction that the score prefers. It is an error if that needs a cycle, a forbidden edge between two
+        parents, or more than ``max_parents``.
     forbidden : iterable of (str, str)
         Edges that must not be in the network: such pairs get no arc and no common child.
     missing, discretize, bins, engine
         As in :class:`ibmap.IBMAP`.
     n_jobs : int or None
-        As in every learner; one move follows the other, so threads are of no use here.
+        As in every learner; more than one is of no use here, as one move follows the other.
     callback : callable or None
-        Called with a :class:`Step` for every arc that comes or goes; the search ends when it returns True.
+        Called with a :class:`Step` for every arc that is added or removed; the search ends when it returns
+        True.
 
     Attributes
     ----------
     graph_, adjacency_, edges_, n_tests_, n_iter_, fit_seconds_, n_features_in_, feature_names_in_
-        As in every learner. The log odds of an edge are what the score would lose with its arc, and with one
-        of the two arcs to every common child; those of other pairs what an arc would gain.
+        As in every learner. The log odds of an edge are what the score would lose without its arc, and
+        without one of the two arcs to each common child; those of other pairs are what an arc would gain.
     score_, pair_scores_, history_
         As in :class:`ibmap.IBMAP`; a step of the history is an arc from x to y.
     dag_ : tuple of (str, str)

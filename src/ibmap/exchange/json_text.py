@@ -66,7 +66,7 @@ def network_from(found: Any) -> Network:
 def _shares(found: Any, graph: Graph) -> dict[str, float]:
     """Return how well variables are predicted; older files do not say."""
     if not isinstance(found, dict):
-        raise RequestError("predictability must say a share of each variable")
+        raise RequestError("predictability must have a share for each variable")
     shares = {graph.names[graph.index(name)]: number(share, name) for name, share in found.items()}
     if not all(0 <= share <= 1 for share in shares.values()):
         raise RequestError("predictability must lie between 0 and 1")

@@ -75,7 +75,7 @@ def network_of(names: Iterable[str], edges: Iterable[tuple[str, str, Numbers]]) 
 
 
 def as_network(source: Any) -> Network:
-    """Return the network that is meant: a Graph, what a learner returns, a fitted estimator, or a Network.
+    """Return a Network: from a Graph, what a learner returns, a fitted estimator, or a Network.
 
     Examples
     --------

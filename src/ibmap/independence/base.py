@@ -139,7 +139,7 @@ def log_odds(answers: Answers) -> Floats:
     if not ((yes <= 0) & (no <= 0) & (yes > -np.inf) & (no > -np.inf)).all():
         raise RequestError(
             "the test returned something that is not the logarithm of a probability above 0; "
-            "a test that is certain needs a grain of doubt, or all graphs score minus infinity"
+            "leave some doubt in every answer, or all graphs score minus infinity"
         )
     return no - yes
 
@@ -175,7 +175,7 @@ class Parameters:
         return {name: getattr(self, name) for name in names}
 
     def set_params(self, **chosen: Any) -> Self:
-        """Set some of them."""
+        """Set some of these options; return self."""
         known = self.get_params()
         for name, value in chosen.items():
             if name not in known:
@@ -279,7 +279,7 @@ class FunctionTest:
     function : callable
         Returns the natural logarithm of a probability.
     name : str
-        What provenance shows.
+        Name of the test in results.
 
     Examples
     --------

@@ -26,8 +26,9 @@ TIE = 1e-9  #: a posterior that is closer than this to the prior says nothing
 class BayesianTest(Parameters):
     """Posterior probability that X and Y are independent given Z, from counts alone.
 
-    Each observed configuration of Z is a slice. In a slice, independence has the marginal likelihood of two
-    Dirichlet-multinomials, dependence that of one over all cells. Independence must hold in every slice.
+    Each observed configuration of Z is a slice. In a slice, the marginal likelihood of independence is that
+    of two Dirichlet-multinomials, one for each margin; that of dependence is one over all cells. X and Y are
+    independent if they are so in every slice.
 
     Parameters
     ----------
@@ -37,11 +38,12 @@ class BayesianTest(Parameters):
         Dirichlet parameters of the cells and the margins. "consistent": 1 for each cell, and the margins that
         follow from it; "bdeu": one row, spread evenly; a number: that number everywhere.
     combine : {"slices", "global"}
-        Whether slices may differ in being independent, or one Bayes factor decides for all of them.
+        "slices": X and Y may be independent in some slices and dependent in others; "global": one Bayes
+        factor for all slices together.
     slices : {"observed", "all"}
-        Whether configurations that no row has count as slices too.
+        "all": configurations without any row are slices, too.
     ties : {"independent", "dependent"}
-        What to decide where the data say nothing and the posterior equals the prior.
+        The decision if the posterior equals the prior, because the data say nothing.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class BayesianTest(Parameters):
 
     @property
     def name(self) -> str:
-        """What provenance shows: the options that are not the default."""
+        """The name, with the options that are not the default."""
         prior = self.prior if np.ndim(self.prior) == 0 else "per pair"
         now = (prior, self.prior_counts, self.combine, self.slices, self.ties)
         default = (0.5, "ones", "slices", "observed", "independent")

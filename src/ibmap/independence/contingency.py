@@ -21,10 +21,10 @@ class _ClassicalTest(TableTest):
     Parameters
     ----------
     alpha : float
-        Level of the test: independence is kept if the p-value exceeds it.
+        Significance level: variables count as independent if the p-value exceeds it.
     dof : {"adjusted", "full"}
-        Degrees of freedom. "adjusted": Σ_k (r_k - 1)(c_k - 1), where r_k and c_k are the rows and columns of
-        slice k that hold anything; "full": (I - 1)(J - 1) for each observed slice. With 0 degrees of freedom
+        Degrees of freedom. "adjusted": Σ_k (r_k - 1)(c_k - 1), where r_k and c_k are the numbers of non-empty
+        rows and columns of slice k; "full": (I - 1)(J - 1) for each observed slice. With 0 degrees of freedom
         the data cannot speak, and p = 1.
     """
 
@@ -35,7 +35,7 @@ class _ClassicalTest(TableTest):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """What provenance shows."""
+        """The name, with its options."""
         return f"{self._label}(alpha={self.alpha}, dof={self.dof})"
 
     _label: str
@@ -60,10 +60,10 @@ class ChiSquareTest(_ClassicalTest):
     Parameters
     ----------
     alpha : float
-        Level of the test: independence is kept if the p-value exceeds it.
+        Significance level: variables count as independent if the p-value exceeds it.
     dof : {"adjusted", "full"}
-        "adjusted": Σ_k (r_k - 1)(c_k - 1), where r_k and c_k are the rows and columns of slice k that hold
-        anything; "full": (I - 1)(J - 1) for each observed slice. With 0 degrees of freedom p = 1.
+        "adjusted": Σ_k (r_k - 1)(c_k - 1), where r_k and c_k are the numbers of non-empty rows and columns of
+        slice k; "full": (I - 1)(J - 1) for each observed slice. With 0 degrees of freedom p = 1.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class MutualInformationTest(TableTest):
     Parameters
     ----------
     threshold : float
-        Below it two variables count as independent.
+        In nats; below it two variables count as independent.
     """
 
     def __init__(self, *, threshold: float = 0.01) -> None:
@@ -98,7 +98,7 @@ class MutualInformationTest(TableTest):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """What provenance shows."""
+        """The name, with its options."""
         return f"mutual-information(threshold={self.threshold})"
 
     def evaluate(self, tables: Tables, cardinalities: Ints) -> Answers:

@@ -25,12 +25,12 @@ DEGREES = 3.0  #: of freedom, of the inverse Wishart prior
 
 
 class GaussianTest(Parameters):
-    """The Bayesian test of continuous variables.
+    """Posterior probability that two numbers are independent given others, by linear regressions.
 
     Parameters
     ----------
     prior : float or array of shape (n_variables, n_variables)
-        Prior probability of independence, of all pairs or of each.
+        Prior probability of independence: one for all pairs, or one for each.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class GaussianTest(Parameters):
 
     @property
     def name(self) -> str:
-        """What provenance shows."""
+        """The name, with its options."""
         shown = f"{self.prior:g}" if isinstance(self.prior, int | float) else "per pair"
         return "gaussian" if shown == "0.5" else f"gaussian(prior={shown})"
 
@@ -65,7 +65,7 @@ class FisherZTest(Parameters):
     Parameters
     ----------
     alpha : float
-        Level of significance.
+        Significance level: variables count as independent if the p-value exceeds it.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class FisherZTest(Parameters):
 
     @property
     def name(self) -> str:
-        """What provenance shows."""
+        """The name, with its options."""
         return f"fisher-z(alpha={self.alpha})"
 
     def bind(self, engine: Engine) -> "BoundGaussian":

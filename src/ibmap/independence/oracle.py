@@ -39,7 +39,7 @@ class OracleTest:
 
     @property
     def name(self) -> str:
-        """What provenance shows."""
+        """The name, with its options."""
         return f"oracle of {self.graph!r}"
 
     def bind(self, engine: Engine | None) -> BoundTest:

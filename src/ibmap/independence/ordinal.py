@@ -31,12 +31,12 @@ CHI_SQUARE, G_SQUARE = 0, 1  #: rows of ``contingency_statistics``
 
 
 class OrdinalTest(Parameters):
-    """Mantel's test of linear-by-linear association, stratified over the slices of what is given.
+    """Mantel's test of linear-by-linear association, stratified by the given variables.
 
     Parameters
     ----------
     alpha : float
-        Level of the test: independence is kept if the p-value exceeds it.
+        Significance level: variables count as independent if the p-value exceeds it.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class OrdinalTest(Parameters):
 
     @property
     def name(self) -> str:
-        """What provenance shows."""
+        """The name, with its options."""
         return f"ordinal(alpha={self.alpha})"
 
     def bind(self, engine: Engine) -> BoundTest:
@@ -72,14 +72,14 @@ class OrdinalTest(Parameters):
 
 
 class OrdinalEvidenceTest(Parameters):
-    """The same statistic as evidence: log Bayes factor of dependence ½ (M² - f log n), f degrees of freedom.
+    """Mantel's statistic as evidence: log Bayes factor of dependence ½ (M² - f log n), f degrees of freedom.
 
-    That is the approximation of BIC: a prior of the effects that is worth one row.
+    This is the BIC approximation: a prior of the effects worth one row.
 
     Parameters
     ----------
     prior : float or array of shape (n_variables, n_variables)
-        Prior probability of independence, of all pairs or of each.
+        Prior probability of independence: one for all pairs, or one for each.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class OrdinalEvidenceTest(Parameters):
 
     @property
     def name(self) -> str:
-        """What provenance shows."""
+        """The name, with its options."""
         shown = f"{self.prior:g}" if isinstance(self.prior, int | float) else "per pair"
         return "ordinal-evidence" if shown == "0.5" else f"ordinal-evidence(prior={shown})"
 

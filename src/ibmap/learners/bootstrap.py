@@ -191,7 +191,7 @@ def _check_share(subsample: float | None, n_rows: int) -> None:
     if subsample is None:
         return
     if isinstance(subsample, bool) or not isinstance(subsample, float | np.floating) or not 0 < subsample < 1:
-        raise RequestError(f"subsample must lie between 0 and 1, as 0.63 does, not {subsample!r}")
+        raise RequestError(f"subsample must lie between 0 and 1, such as 0.63, not {subsample!r}")
     if n_drawn(subsample, n_rows) < min(2, max(n_rows - 1, 1)):
         raise RequestError(
             f"subsample={subsample!r} leaves fewer than 2 of {n_rows} rows: take more, or draw with "

@@ -32,9 +32,10 @@ class Checkpoint:
     Attributes
     ----------
     path : path
-        The file. It is refused if it holds something else, or a search in another table or of other options.
+        The file. It is refused if it holds something else, or a search in another table or with other
+        options.
     every : float
-        Seconds between two savings.
+        Seconds between two saves.
     """
 
     path: str | PathLike[str]

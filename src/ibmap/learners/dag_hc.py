@@ -52,11 +52,11 @@ def dag_hc(
     times at most, reverse the arcs of every variable in turn, and search on from there. The options are those
     of :class:`ibmap.DAGHC`; ``data`` is a table, or an engine that holds one.
 
-    ``n_tests`` counts the arcs whose gain was computed. A step of the history is an arc that came or went;
-    a reversal is two. Its gain is that on the rows that know the child and all parents in question, its score
-    that of the structure after it, each variable on the rows that know it and its parents. With missing
-    values these are other rows, and gains do not add up to scores; of two structures that one is better
-    which is so on the rows that know the variables of both.
+    ``n_tests`` counts the arcs whose gain was computed. A step of the history is an arc that was added or
+    removed; a reversal is two. Its gain is that on the rows that know the child and all parents in question,
+    its score that of the structure after it, each variable on the rows that know it and its parents. With
+    missing values these rows differ, and gains do not add up to scores; structures are compared on the rows
+    that know the variables of both.
 
     Examples
     --------

@@ -82,12 +82,11 @@ def evidence_map(
     engine: Any = None,
     checkpoint: Checkpoint | str | PathLike[str] | None = None,
 ) -> Learned:
-    """Learn the Markov network of most evidence: adaptive conditionals, rounds and swaps.
+    """Learn the Markov network that has the most evidence, by rounds and swaps.
 
-    The options are those of :class:`ibmap.EvidenceMAP`; ``data`` is a table, or an engine that holds one.
-    Where some variables are numbers, or values are missing, conditionals are those of
-    :class:`ibmap.criteria.MixedScore`.
-    The posterior of an edge averages over the graphs in which another variable stands in for one of its ends.
+    The options are those of :class:`ibmap.EvidenceMAP`; ``data`` is a table, or an engine that holds one. If
+    some variables are numbers, or values are missing, the score is :class:`ibmap.criteria.MixedScore`. The
+    posterior of an edge averages over graphs in which another variable takes the place of one of its ends.
 
     Examples
     --------
@@ -103,15 +102,17 @@ def evidence_map(
     counting = as_engine(data, engine)
     if view == "directed" and counting.schema.n_variables > climb.MATRIX:
         raise RequestError(
-            f"a directed view takes a matrix of all pairs, too large for {counting.schema.n_variables:,} "
+            f"a directed view needs a matrix of all pairs, which is too large for "
+            f"{counting.schema.n_variables:,} "
             f"variables (up to {climb.MATRIX:,}): leave out the view, or some variables"
         )
     usual = usual_score(counting)
     by = chosen_score(score, expected_neighbours, prior, usual)
     if counting.schema.has_missing and by.name in COUNTED:
         raise RequestError(
-            f"the score {by.name!r} counts each table in the rows that know it, and scores of different rows "
-            "cannot be compared: leave out the score, or fill missing values (missing='drop', 'category')"
+            f"the score {by.name!r} counts each table in the rows that are complete for it, and scores from "
+            f"different rows cannot be compared: leave out the score, or fill missing values "
+            f"(missing='drop', 'category')"
         )
     how = Swaps() if search is None else as_search(search)
     if posterior is not None:
@@ -160,12 +161,13 @@ def undirected_only(posterior: str, view: str | None, schema: Schema, by: Score,
         )
     if schema.n_variables > climb.MATRIX:
         raise RequestError(
-            f"posterior='averaged' takes a matrix of all pairs, too large for {schema.n_variables:,} "
+            f"posterior='averaged' needs a matrix of all pairs, which is too large for "
+            f"{schema.n_variables:,} "
             f"variables (up to {climb.MATRIX:,}): leave it out, or some variables"
         )
     if not by.is_evidence or not how.trusts_gains:
         raise RequestError(
-            "posterior='averaged' samples graphs by what flips gain: it needs a score of evidence and "
+            "posterior='averaged' samples graphs by the gains of flips: it needs a score of evidence and "
             "search='swaps', 'rounds' or 'steepest'"
         )
     return "undirected"
@@ -210,8 +212,8 @@ def chosen_score(score: object, expected_neighbours: float | None, prior: Any, u
         chosen = usual if score is None else as_score(score)
         if not chosen.is_evidence:
             raise RequestError(
-                f"evidence-map raises the evidence of a family of conditionals; {chosen.name!r} has none: "
-                "use score='mixed', 'adaptive', 'pairwise', 'saturated' or 'gaussian', or ibmap-hc"
+                f"evidence-map maximises the evidence of a family of models, which {chosen.name!r} does not "
+                f"have: use score='mixed', 'adaptive', 'pairwise', 'saturated' or 'gaussian', or ibmap-hc"
             )
         return chosen.with_options(expected_neighbours=expected_neighbours, prior=prior)
     if expected_neighbours is not None or prior is not None:
@@ -226,8 +228,8 @@ def many_levels(schema: Schema, edges: Edges) -> tuple[str, ...]:
         return ()
     for name in [end for edge in edges for end in edge if end in alone]:
         raise RequestError(
-            f"{name!r} has {alone[name]:,} levels and can have no edges: evidence-map looks at variables of "
-            f"up to {MOST_LEVELS}"
+            f"{name!r} has {alone[name]:,} levels and will have no edges: evidence-map uses variables of up "
+            f"to {MOST_LEVELS}"
         )
     columns = first_few([f"{name!r} ({levels:,})" for name, levels in alone.items()])
     have = "has" if len(alone) == 1 else "have"

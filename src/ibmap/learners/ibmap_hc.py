@@ -86,7 +86,7 @@ def chosen_test(score: Score, test: object) -> IndependenceTest | None:
     if score.uses_test:
         return as_test(test)
     if test is not None:
-        raise RequestError(f"the score {score.name!r} asks no test: leave test=None, or use score='ib'")
+        raise RequestError(f"the score {score.name!r} uses no test: leave test=None, or use score='ib'")
     return None
 
 

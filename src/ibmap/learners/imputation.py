@@ -1,12 +1,13 @@
 """Tables with many missing cells, completed several times by the network that is being learned.
 
-Up to 5 % of missing cells each question uses the rows that answer it; beyond, that loses too much
-(``benchmarks/results/missing.csv``). Then a network is learned per question, missing cells begin as draws
-from what is known of their column, and twice a model of the network fills them (``model/missing_draws.py``)
-and the network is learned again from five copies, each of which counts as a fifth of a table. The model joins
-more pairs than the network does, those that are not much likelier without an edge: what it leaves out is
-weaker in the copies than in the table (20 % missing at random, eight tables: 170 errors with the edges alone,
-156 with pairs of log odds above -1, 161 and 165 above -2 and -3, where false edges come).
+Up to 5 % of missing cells, each question uses the rows where its columns are known; beyond, that loses too
+much (``benchmarks/results/missing.csv``). Then a network is learned per question, missing cells begin as
+draws from what is known of their column, and twice a model of the network fills them
+(``model/missing_draws.py``) and the network is learned again from five copies, each of which counts as a
+fifth of a table. The model joins more pairs than the network does, those that are not much likelier without
+an edge: what it leaves out is weaker in the copies than in the table (20 % missing at random, eight tables:
+170 errors with the edges alone, 156 with pairs of log odds above -1, 161 and 165 above -2 and -3, where false
+edges come).
 
 Draws depend on the seed and on the contents of the table alone: columns, rows and levels are put into an
 order that is made of their contents first.

@@ -28,16 +28,16 @@ LONGEST = 6 * 3600.0  #: seconds that all threads together may take
 
 @dataclass(frozen=True)
 class Interaction:
-    """Three variables that say something only together.
+    """Three variables that are informative only together.
 
     Attributes
     ----------
     variables : tuple of str
         Their names, in the order of the columns.
     log_evidence : float
-        Log Bayes factor of the three together against what the pairs say.
+        Log Bayes factor of the joint table of the three against those of the pairs.
     log_prior_odds : float
-        That one triple of all is expected to interact.
+        Log prior odds of an interaction: one of all triples is expected to interact.
     """
 
     variables: tuple[str, str, str]
@@ -69,7 +69,7 @@ def find_interactions(
     n_jobs: int | None = None,
     engine: Any = None,
 ) -> list[Interaction]:
-    """Look at all triples of variables for those that say something only together, as an exclusive or does.
+    """Find the triples of variables that are informative only together, such as an exclusive or.
 
     The evidence of a triple compares the joint table of the three with those of its pairs, on the rows that
     know all three; its prior is that one triple of all is expected to interact. An interaction need not be
@@ -85,11 +85,11 @@ def find_interactions(
     least_posterior : float
         The smallest posterior that is listed.
     most : int
-        Triples that are listed, those of most evidence.
+        Most triples that are listed; those with the most evidence come first.
     n_jobs : int or None
         Threads; -1 is all cores.
     engine : Engine, callable, str or None
-        Who counts; None is the memory of this process.
+        Engine that counts; None counts in the memory of this process.
 
     Returns
     -------

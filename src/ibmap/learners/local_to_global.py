@@ -21,7 +21,7 @@ TIE = 1e-9  #: rounding must not decide: strengths that are closer than this are
 
 
 class Visit(NamedTuple):
-    """One variable is done: how many are, which one it was, and the neighbours that it chose."""
+    """Progress of a learner: number of variables done, the last one, and the neighbours that it chose."""
 
     n: int
     x: str

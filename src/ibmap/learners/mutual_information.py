@@ -28,7 +28,7 @@ def mutual_information(
     callback: Callback = None,
     engine: Any = None,
 ) -> Learned:
-    """Join every variable with those whose mutual information is well above the mean.
+    """Connect each variable to those with which its mutual information is well above the mean.
 
     The options are those of :class:`ibmap.MutualInformation`; ``data`` is a table, or an engine that
     holds one. ``n_tests`` is the number of pairs, ``n_iter`` the number of variables.

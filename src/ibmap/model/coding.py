@@ -55,7 +55,7 @@ def standard_rows(
     source : table
         Anything that :func:`ibmap.load` reads; further columns are ignored.
     unseen : {"error", "missing"}
-        Refuse levels that the model does not know, or take them for missing values.
+        Refuse levels that the model does not know, or treat them as missing.
     scales : mapping
         How values become standard scores, of every number.
     """
@@ -78,13 +78,13 @@ def _values(column: Column) -> Floats:
         strange = [level for level in column.levels if level is not None and type(level) not in (int, float)]
         if strange:
             raise DataError(
-                f"column {column.name!r} holds {in_short(strange[0])}, and it is a number in the model: mend "
-                "the column"
+                f"column {column.name!r} holds {in_short(strange[0])}, and is a number in the model: correct "
+                f"the column"
             )
         labels = [np.nan if level is None else float(level) for level in column.levels]  # type: ignore[arg-type]
         values = np.array([*labels, np.nan])[column.codes]
     if np.isinf(values).any():
-        raise DataError(f"column {column.name!r} holds infinite numbers: mend the column")
+        raise DataError(f"column {column.name!r} holds infinite numbers: correct the column")
     return values
 
 
@@ -109,7 +109,7 @@ def _check_names(needed: Sequence[str], there: Sequence[str]) -> None:
     absent = [name for name in needed if name not in set(there)]
     if absent:
         raise DataError(
-            f"the table is not one of this model: it has no column {listing(absent)}; it has {listing(there)}"
+            f"the table does not fit the model: it has no column {listing(absent)}; it has {listing(there)}"
         )
 
 

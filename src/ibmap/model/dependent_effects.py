@@ -92,7 +92,7 @@ class Dependence:
             size = self._size(k)
             if self.measure == "log_odds_ratio":
                 low, high = (self._times(self.values[k] + side * 1.96 * self.errors[k]) for side in (-1, 1))
-                size = f"{size} times as high (95 % between {low} and {high})"
+                size = f"{size} times as high (95 % interval {low} to {high})"
             parts.append(f"{size} {self._when(k)}")
         if self.measure == "log_odds_ratio" and len(labels[0]) == len(labels[1]) == 2:
             what = f"With {x}={labels[0][1]}, not {labels[0][0]}, the odds of {y}={labels[1][1]} are "

@@ -61,7 +61,7 @@ class EdgeEffects:
         order, in the same table, and its standard error; NaN for others.
     averaged_log_odds_ratio, averaged_low, averaged_high : ndarray
         Of two binary variables, averaged over networks with and without the edge (``averaged_effects.py``):
-        the mean of the log odds ratio, and the ends of an interval of 95 %; NaN if there is no posterior.
+        the mean of the log odds ratio, and the ends of a 95 % interval; NaN if there is no posterior.
     tables : tuple of arrays
         The log tables of the edges, rows and columns adding up to zero; empty if read from a file.
     dependences : mapping of int to Dependence
@@ -94,7 +94,7 @@ class EdgeEffects:
         return {name: value for name, value in found.items() if not np.isnan(value)}
 
     def in_short(self, e: int) -> str:
-        """Return the effect in a few letters, with an interval of 95 % for odds that depend on nobody."""
+        """Return the effect as a short text; odds that depend on no other variable have a 95 % interval."""
         if e in self.dependences:
             return self.dependences[e].in_short()
         ratio, error = self.log_odds_ratio[e], self.log_odds_ratio_se[e]
@@ -120,8 +120,8 @@ class EdgeEffects:
             low, high = (_times(np.exp(ratio + side * 1.96 * self.log_odds_ratio_se[e])) for side in (-1, 1))
             return (
                 f"The odds of {y}={levels[1][1]} are {_times(np.exp(ratio))} times as high with "
-                f"{x}={levels[0][1]} as with {x}={levels[0][0]}, everything else equal (95 % between {low} "
-                f"and {high}).{self._average_in_words(e)}"
+                f"{x}={levels[0][1]} as with {x}={levels[0][0]}, everything else equal (95 % interval "
+                f"{low} to {high}).{self._average_in_words(e)}"
             )
         if np.isnan(self.strength[e]):
             return ""
@@ -140,7 +140,7 @@ class EdgeEffects:
             return ""
         mean, low, high = (_times(np.exp(number)) for number in numbers)
         return (
-            f" Averaged over networks, some without the edge: {mean} times (95 % between {low} and {high})."
+            f" Averaged over networks, some without the edge: {mean} times (95 % interval {low} to {high})."
         )
 
     def _correlation_in_words(self, e: int, names: tuple[str, str], levels: tuple[Labels, Labels]) -> str:

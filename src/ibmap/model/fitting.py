@@ -137,5 +137,5 @@ def graph_for(source: Any, names: tuple[str, ...]) -> Graph:
         only_graph, only_table = sorted(odd - set(names)), sorted(odd - set(graph.names))
         parts = [f"only the graph has {listing(only_graph)}"] * bool(only_graph)
         parts += [f"only the table has {listing(only_table)}"] * bool(only_table)
-        raise RequestError(f"the graph is not one of this table: {'; '.join(parts)}")
+        raise RequestError(f"the graph does not fit this table: {'; '.join(parts)}")
     return graph if graph.names == names else graph.permute(names)

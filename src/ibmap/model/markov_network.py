@@ -33,7 +33,7 @@ from ibmap.synthetic.gibbs import SWEEPS
 
 @dataclass(frozen=True, eq=False)
 class MarkovNetwork:
-    """A graph with a log table for every variable, every edge, and every interaction.
+    """A graph with parameters: a log table for every variable, every edge and every interaction.
 
     log p(x) = Σ_i field_i(x_i) + Σ_ij factor_ij(x_i, x_j) + Σ_C table_C(x_C) - log Z, where C are cliques of
     three variables or more. Make one with :meth:`fit`.
@@ -53,7 +53,7 @@ class MarkovNetwork:
     fitted_by : FittedBy or None
         How the parameters were found, and from what.
     missing_values : mapping of str to tuple
-        Values that stood for missing ones in the table, and do so in others.
+        Values that mean missing, by column.
     interactions : sequence of tuples of str
         Sets of three variables or more that have a table together, in the order of the variables.
     tables : sequence of arrays
@@ -155,19 +155,19 @@ class MarkovNetwork:
             The table, anything that :func:`ibmap.load` reads (missing values may stay), or an engine that
             holds it.
         method : {"auto", "maximum-likelihood", "pseudo-likelihood", "conditional-tables"}
-            Exact maximum likelihood by iterative proportional fitting, which needs complete rows and a graph
-            of small treewidth; regularised pseudo-likelihood, which serves every table and graph; the tables
-            of each variable given its parents, where a directed graph was learned; or ("auto") the last
-            where there is one, else the first where that is cheap, the second elsewhere.
+            Exact maximum likelihood by iterative proportional fitting, for complete rows and graphs of small
+            treewidth; regularised pseudo-likelihood, for every table and graph; tables of each variable given
+            its parents, for directed graphs. "auto" takes the third if a directed graph was learned, else the
+            first if it is cheap, else the second.
         interactions : sequence of sets of str, or None
             Cliques of three variables or more that have a table together; None lets the evidence choose
             them, ``()`` leaves pairs alone.
         effect_variance : float
-            Of the pseudo-likelihood: prior variance of a log odds ratio.
+            Prior variance of a log odds ratio (pseudo-likelihood).
         pseudo_rows : float
-            Of the likelihood: rows that are added, spread evenly over all configurations.
+            Rows to add, spread evenly over all configurations (maximum likelihood).
         max_iter : int
-            Iterations, at most; a fit that has not converged warns.
+            Most iterations; a fit that has not converged warns.
 
         Examples
         --------
@@ -259,8 +259,8 @@ class MarkovNetwork:
     ) -> Answer:
         """Return the distribution of a variable, given values of others.
 
-        It is exact where the treewidth allows, if need be after what is given has been taken out of the
-        graph; elsewhere it is estimated by Gibbs sampling, and has standard errors.
+        It is exact if the graph, without the variables that are given, has a small treewidth; otherwise it is
+        estimated by Gibbs sampling, and has standard errors.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class MarkovNetwork:
         given : mapping
             Values by name.
         random_state : int, numpy.random.Generator or None
-            Of the sampler.
+            Seed or source of randomness of the sampler.
         """
         i, evidence = self.graph.index(x), self._evidence({} if given is None else mapping(given, "given"))
         if i in evidence:
@@ -300,7 +300,7 @@ class MarkovNetwork:
         n_rows : int
             Number of rows.
         sweeps : int
-            Of the Gibbs sampler: updates of every variable before a row is read.
+            Updates of every variable before a row is drawn (Gibbs sampling).
         random_state : int, numpy.random.Generator or None
             Seed or source of randomness.
         """
@@ -324,7 +324,7 @@ class MarkovNetwork:
         data : table
             Anything that :func:`ibmap.load` reads, with the columns and levels of the model.
         unseen : {"error", "missing"}
-            Refuse levels that the model does not know, or take them for missing values.
+            Refuse levels that the model does not know, or treat them as missing.
         """
         return standard_rows(self, data, unseen)
 
@@ -339,7 +339,7 @@ class MarkovNetwork:
         return Table(codes, self.names, self.levels, self.bin_edges)
 
     def log_likelihood(self, data: Any, *, unseen: str = "error") -> Floats:
-        """Return the log probability of every row; of a row with missing values, that of what is known.
+        """Return the log probability of every row; in a row with missing values, of the known ones.
 
         Numbers count by the density of their standard scores.
 
@@ -348,7 +348,7 @@ class MarkovNetwork:
         data : table
             Anything that :func:`ibmap.load` reads, with the columns and levels of the model.
         unseen : {"error", "missing"}
-            Refuse levels that the model does not know, or take them for missing values.
+            Refuse levels that the model does not know, or treat them as missing.
         """
         self._tree("the likelihood")
         return self.log_likelihoods(self.cells(data, unseen))
@@ -367,7 +367,7 @@ class MarkovNetwork:
         return log_conditionals(self.layout, self.theta, as_codes(cells))
 
     def impute(self, data: Any, *, unseen: str = "missing", random_state: RandomState = 0) -> Table:
-        """Fill every missing value with its most probable level, or its median, given what its row knows.
+        """Fill missing values with the most probable level, or the median, given the rest of the row.
 
         Parameters
         ----------
@@ -376,7 +376,7 @@ class MarkovNetwork:
         unseen : {"error", "missing"}
             Refuse levels that the model does not know, or fill them, too.
         random_state : int, numpy.random.Generator or None
-            Of the Gibbs sampler, which serves rows of which too much is missing.
+            Seed or source of randomness of the Gibbs sampler, for rows with too many missing values.
         """
         return self.table_of(self.filled(self.cells(data, unseen), random_state))
 
@@ -389,9 +389,9 @@ class MarkovNetwork:
         sweeps: int = DRAW_SWEEPS,
         random_state: RandomState = None,
     ) -> list[Table]:
-        """Return tables in which missing values are draws, given what their rows know: multiple imputation.
+        """Return tables in which missing values are drawn, given the rest of the row: multiple imputation.
 
-        What is estimated from each table differs by how much the missing values matter. Parameters are those
+        Estimates differ between these tables by as much as the missing values matter. Parameters are those
         of the model, the same in all draws.
 
         Parameters
@@ -403,7 +403,7 @@ class MarkovNetwork:
         unseen : {"error", "missing"}
             Refuse levels that the model does not know, or fill them, too.
         sweeps : int
-            Of the Gibbs sampler: updates of every missing value.
+            Updates of every missing value (Gibbs sampling).
         random_state : int, numpy.random.Generator or None
             Seed or source of randomness.
         """
@@ -411,14 +411,14 @@ class MarkovNetwork:
         return [self.table_of(self.drawn(cells, sweeps, rng)) for _ in range(whole(n_draws, "n_draws", 1))]
 
     def filled(self, cells: Floats, random_state: RandomState = 0) -> Floats:
-        """Return cells of which those that were missing are the likeliest, given the rest of their row."""
+        """Fill missing cells with the most probable value, given the rest of their row."""
         filled = cells.copy()
         for v, rows, shares in missing_cells(self.layout, self.theta, as_codes(cells), random_state):
             filled[v, rows] = shares.argmax(axis=1)
         return filled
 
     def drawn(self, cells: Floats, sweeps: int = DRAW_SWEEPS, random_state: RandomState = None) -> Floats:
-        """Return cells of which those that were missing are drawn, given the rest of their row."""
+        """Fill missing cells with draws, given the rest of their row."""
         sweeps = whole(sweeps, "sweeps", 1)
         return fill_missing(self.cell_program, cells, sweeps=sweeps, random_state=random_state)
 
@@ -429,7 +429,7 @@ class MarkovNetwork:
         return self.labels(i, self.filled(cells)[i])
 
     def predict_probabilities(self, x: str, data: Any, *, unseen: str = "missing") -> Floats:
-        """Return the distribution (rows, levels) of a variable in every row, given all else that it knows."""
+        """Return the distribution (rows, levels) of a variable, given the known values of each row."""
         i, codes = self.graph.index(x), as_codes(self.cells(data, unseen))
         codes[i] = -1
         shares = np.empty((codes.shape[1], len(self.levels[i])))

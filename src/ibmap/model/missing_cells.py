@@ -39,8 +39,8 @@ def missing_cells(
 def _check(impossible: Bools, rows: Ints) -> None:
     if impossible.any():
         raise DataError(
-            f"row {rows[impossible][0]} has probability zero in the model, so that nothing follows from it: "
-            "drop the row, or mend its values"
+            f"row {rows[impossible][0]} has probability zero in the model, so that nothing can be inferred "
+            f"from it: drop the row, or correct its values"
         )
 
 

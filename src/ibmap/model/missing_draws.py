@@ -50,7 +50,7 @@ def fill_missing(
     """
     if not (np.isfinite(program.fields).all() and np.isfinite(program.tables).all()):
         raise RequestError(
-            "the model has impossible configurations, among which a Gibbs sampler could be caught: replace "
+            "the model has impossible configurations, between which a Gibbs sampler could get stuck: replace "
             "zeros in its tables by small numbers"
         )
     rng = generator(random_state)

@@ -34,7 +34,7 @@ class MixedEffects:
         one; "log_odds_ratio" of two binary variables; "mean_difference", in standard deviations, of a number
         between two levels, the last and the first of ordered ones, or the "highest" and the lowest one;
         "log_odds_per_sd" of a binary variable; "partial_correlation" of two numbers; "turning_point" of a
-        bent effect. All but the direction, the highest level and the turning point have standard errors.
+        curved effect. All but the direction, the highest level and the turning point have standard errors.
     """
 
     by_edge: tuple[Mapping[str, float], ...]
@@ -57,7 +57,7 @@ class MixedEffects:
         return dict(self.by_edge[e])
 
     def in_short(self, e: int) -> str:
-        """Return the effect in a few letters."""
+        """Return the effect as a short text."""
         found = self.by_edge[e]
         for name, after in (("log_odds_ratio", ""), ("log_odds_per_sd", " per SD")):
             if name in found:
@@ -79,9 +79,9 @@ class MixedEffects:
             return ""
         said = [_in_words(found, names, levels)]
         if "turning_point" in found:
-            said.append(f"The effect turns at {found['turning_point']:.3g} standard deviations.")
-        know = f"know as much of each other as two numbers of correlation {found['strength']:.2f}"
-        return " ".join(filter(None, [*said, f"In all they {know}."]))
+            said.append(_turn(found["turning_point"]))
+        whole = f"In all, the association is as strong as a correlation of {found['strength']:.2f}."
+        return " ".join(filter(None, [*said, whole]))
 
 
 def _in_words(found: Mapping[str, float], names: tuple[str, str], levels: tuple[Any, Any]) -> str:
@@ -95,7 +95,7 @@ def _in_words(found: Mapping[str, float], names: tuple[str, str], levels: tuple[
         middle, low, high = _times(found, "log_odds_ratio")
         return (
             f"The odds of {y}={levels[1][1]} are {middle} times as high with {x}={levels[0][1]} as with "
-            f"{x}={levels[0][0]}, everything else equal (95 % between {low} and {high})."
+            f"{x}={levels[0][0]}, everything else equal (95 % interval {low} to {high})."
         )
     if "mean_difference" not in found or not any(levels):
         return ""
@@ -111,12 +111,18 @@ def _in_words(found: Mapping[str, float], names: tuple[str, str], levels: tuple[
     middle, low, high = _times(found, "log_odds_per_sd")
     return (
         f"{said}, everything else equal; one standard deviation more of {number} multiplies the odds of "
-        f"{level}={labels[-1]} by {middle} (95 % between {low} and {high})."
+        f"{level}={labels[-1]} by {middle} (95 % interval {low} to {high})."
     )
 
 
+def _turn(at: float) -> str:
+    """Return where a curved effect has its turning point."""
+    side = "above" if at >= 0 else "below"
+    return f"The effect changes direction {abs(at):.2g} standard deviations {side} the middle."
+
+
 def _times(found: Mapping[str, float], name: str) -> tuple[str, str, str]:
-    """Return a ratio of odds with its interval of 95 %, in two digits."""
+    """Return a ratio of odds with a 95 % interval, in two digits."""
     value, error = found[name], found[f"{name}_se"]
     shown = [float(f"{np.exp(np.clip(value + side * 1.96 * error, -50, 50)):.2g}") for side in (0, -1, 1)]
     middle, low, high = (f"{one:.0f}" if 10 <= one < 1e5 else f"{one:.2g}" for one in shown)

@@ -270,8 +270,8 @@ def positive(graph: Graph, is_number: Bools, parameters: Parameters) -> Paramete
     share = (1 - LEAST_EIGENVALUE) / (1 - least)
     if share < 0.99:
         warnings.warn(
-            f"effects among numbers were made smaller, to {share:.0%}: no normal distribution has them all; "
-            "drop columns that nearly follow from others",
+            f"effects between numbers were shrunk to {share:.0%}, as no normal distribution has all of them; "
+            f"drop columns that nearly follow from others",
             DataWarning,
             stacklevel=6,
         )

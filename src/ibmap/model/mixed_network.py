@@ -53,7 +53,7 @@ class MixedNetwork(MarkovNetwork):
     ordinal : tuple of str
         The variables whose levels have an order.
     straight : tuple of (str, str)
-        Edges of which the evidence sees a bent effect, which this model takes for straight.
+        Edges whose effect is curved in the data, and linear in this model.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class MixedNetwork(MarkovNetwork):
         """What the model leaves out, if anything."""
         some = [f"{x} - {y}" for x, y in self.straight[:3]]
         more = f" and {len(self.straight) - 3:,} more" if len(self.straight) > 3 else ""
-        said = f"with straight effects where the table has bent ones ({', '.join(some)}{more})"
+        said = f"with linear effects (curved in the table: {', '.join(some)}{more})"
         return said if some else ""
 
     def query(  # type: ignore[override]
@@ -168,8 +168,8 @@ class MixedNetwork(MarkovNetwork):
     ) -> Answer | NumberAnswer:
         """Return the distribution of a variable, given values of others.
 
-        Numbers that are not known are integrated out, which leaves a model of levels; it is exact where that
-        is small. The distribution of a number is a mixture of normal ones, over what the levels may be.
+        Unknown numbers are integrated out, which leaves a model of levels; the answer is exact if that is
+        small. The distribution of a number is a mixture of normal ones, over the levels.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class MixedNetwork(MarkovNetwork):
         given : mapping
             Values by name; numbers in their units.
         random_state : int, numpy.random.Generator or None
-            Of the sampler.
+            Seed or source of randomness of the sampler.
         """
         i, row = self.graph.index(x), self._known(mapping({} if given is None else given, "given"))
         if not np.isnan(row[i]):
@@ -311,14 +311,14 @@ class MixedNetwork(MarkovNetwork):
         return found
 
     def filled(self, cells: Floats, random_state: RandomState = 0) -> Floats:
-        """Return cells of which those that were missing are the likeliest level, or the median."""
+        """Fill missing cells with the most probable level, or the median."""
         filled = cells.copy()
         for v, where, found in missing_mixed(self, cells, random_state):
             filled[v, where] = found if self.is_number[v] else found.argmax(axis=1)
         return filled
 
     def predict_probabilities(self, x: str, data: Any, *, unseen: str = "missing") -> Floats:
-        """Return the distribution (rows, levels) of a variable in every row, given all else that it knows."""
+        """Return the distribution (rows, levels) of a variable, given the known values of each row."""
         i, rows = self.graph.index(x), self.cells(data, unseen)
         if self.is_number[i]:
             raise RequestError(f"{x!r} is a number, which has no levels: use predict")
@@ -342,7 +342,7 @@ def mixed_network(
     """Return the model of a table with numbers behind an engine; see :meth:`ibmap.MarkovNetwork.fit`."""
     engine = engine.row_by_row
     if method == DIRECTED or (method == LIKELIHOOD and set(engine.schema.kinds) != {CONTINUOUS}):
-        raise RequestError(f"{method} does not serve levels and numbers together: pass method='auto'")
+        raise RequestError(f"{method} does not work for categories and numbers together: pass method='auto'")
     data, schema, graph = engine.data, engine.schema, graph_for(source, engine.schema.names)
     if interactions is not None and list(interactions):
         raise RequestError("a model with numbers has no interactions: leave them out")

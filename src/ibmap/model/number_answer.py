@@ -35,17 +35,17 @@ class NumberAnswer:
     given : mapping
         What was known.
     mean, deviation, median : float
-        Of the distribution, in its units.
+        Mean, standard deviation and median, in the units of the variable.
     low, high : float
-        Between them are 95 % of it.
+        Ends of the central 95 % of the distribution.
     histogram : tuple of (from, to, share)
-        Its bars; 99 % of the distribution are in them or more.
+        Bars, which have at least 99 % of the distribution.
     error : float or None
         The standard error of the mean, if the answer comes from samples; None if it is exact.
     whole : bool
         Whether values are whole numbers.
     model : str
-        Of which model: what it leaves out.
+        What the model leaves out.
     """
 
     variable: str

@@ -64,7 +64,7 @@ class PartialCorrelations:
         together = f"{x} and {y} rise together" if r >= 0 else f"{x} falls where {y} rises"
         return (
             f"{together}, everything else equal: their partial correlation is {r:+.2f} ± "
-            f"{self.partial_correlation_se[e]:.1g}. Their correlation, whatever else there is, is "
+            f"{self.partial_correlation_se[e]:.1g}. Their correlation, other variables ignored, is "
             f"{self.correlation[e]:+.2f}."
         )
 

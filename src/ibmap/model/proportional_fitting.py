@@ -58,7 +58,8 @@ def fit_likelihood(
     else:
         if len(counts):
             warnings.warn(
-                f"proportional fitting has not converged after {max_iter} walks (a probability is off by "
+                f"proportional fitting has not converged after {max_iter} iterations (a probability is off "
+                f"by "
                 f"{off:.2g}): pass a larger max_iter, or method='pseudo-likelihood'",
                 DataWarning,
                 stacklevel=3,

@@ -32,7 +32,7 @@ class Answer(Mapping[Hashable, float]):
     errors : mapping or None
         Standard errors, if the answer comes from samples; None if it is exact.
     model : str
-        Of which model: with which interactions.
+        What the model has beyond pairs: its interactions.
     """
 
     variable: str
@@ -109,7 +109,7 @@ def marginal(
     for v, level in evidence.items():
         given[v], codes[v] = True, level
     if not is_possible(tree, layout, theta, codes):
-        raise RequestError("what is given has probability zero in this model: no answer follows from it")
+        raise RequestError("what is given has probability zero in this model, so there is no answer")
     if tree is not None:
         return tree.marginals(known_fields(layout, theta, codes[:, 0]))[x], None
     part = part_around(layout, theta, x, given)

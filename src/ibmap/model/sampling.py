@@ -20,11 +20,12 @@ def gibbs_rows(
     """Return rows of codes (rows, variables), each the end of a chain of its own."""
     if not np.isfinite(theta).all():
         raise RequestError(
-            "the model has impossible configurations, among which a Gibbs sampler could be caught, and it is "
+            "the model has impossible configurations, between which a Gibbs sampler could get stuck, and it "
+            "is "
             "too large for exact inference: replace zeros in its tables by small numbers"
         )
     if layout.levels.max(initial=1) > MOST_LEVELS:
-        raise RequestError(f"the Gibbs sampler serves variables of at most {MOST_LEVELS} levels")
+        raise RequestError(f"the Gibbs sampler takes variables of at most {MOST_LEVELS} levels")
     if layout.interactions:
         program = cell_program(
             layout.levels.tolist(),

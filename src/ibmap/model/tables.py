@@ -17,7 +17,7 @@ Table = tuple[Sequence[int], Any]  #: variables, and weights with a dimension fo
 def weights_of(network: MarkovNetwork) -> Iterable[tuple[list[int], Floats]]:
     """Yield the variables and the weights of every table, the largest weight 1."""
     if not all(network.levels):
-        raise RequestError("a model with numbers is no product of tables: write it as model.json")
+        raise RequestError("a model with numbers is not a product of tables: write it as model.json")
     for v, field in enumerate(network.fields):
         yield [v], np.exp(field - field.max())
     for pair, table in zip(network.graph.pairs.tolist(), network.factors, strict=True):
@@ -63,7 +63,7 @@ def _logs(weights: Any, shape: tuple[int, ...], names: Sequence[str]) -> Floats:
     if found.size != np.prod(shape, dtype=int):
         raise RequestError(f"the table of {', '.join(map(str, names))} has {found.size} entries, not {shape}")
     if not np.isfinite(found).all() or (found < 0).any():
-        raise RequestError(f"the table of {', '.join(map(str, names))} has entries that are no weights")
+        raise RequestError(f"the table of {', '.join(map(str, names))} has entries that are not weights")
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(found.reshape(shape)))
 

@@ -95,4 +95,4 @@ class _Words:
         try:
             return [float(word) for word in found]
         except ValueError:
-            raise RequestError("the UAI file is damaged: a table holds what is no number") from None
+            raise RequestError("the UAI file is damaged: a table holds what is not a number") from None

@@ -50,11 +50,11 @@ def plot(
     grey: bool = False,
     width_mm: float | None = None,
 ) -> "Axes":
-    """Draw a network; the wider an edge, the stronger it is, or the higher its posterior.
+    """Draw a network; wider edges are stronger, or have a higher posterior if strengths are not known.
 
     Where the effects of edges are known, their width is their strength, and their colour its sign: blue if
-    the variables rise together, red if one falls, grey where there is no sign (levels without an order).
-    Of more than 80 variables only those names are shown that cover no other one. Copies of a variable are one
+    the variables rise together, red if one falls, grey where there is no sign (levels without an order). With
+    more than 80 variables, names that would cover others are left out. Copies of a variable are drawn as one
     ("a = b").
 
     Parameters
@@ -68,16 +68,17 @@ def plot(
         ("spring", "shell", ...), a CSV file with the columns variable, x and y, places by name, or a function
         from a networkx graph to places.
     seed : int
-        Of layouts that draw lots.
+        Seed of layouts that are random.
     groups : "found", path or mapping, optional
-        Groups of variables, told by colours: communities that are found (:func:`ibmap.exchange.communities`),
-        a CSV with the columns variable and group, or a dict. The larger a variable, the stronger its edges.
+        Groups of variables, shown by colours: communities that are found
+        (:func:`ibmap.exchange.communities`), a CSV with the columns variable and group, or a dict. The larger
+        a variable, the stronger its edges.
     about : str, optional
         A variable: only it, its neighbours and the edges among them are drawn.
     strength : float
         Only edges of at least this strength are drawn; 0 draws all.
     predictability : bool
-        A ring around each variable: the part that is filled is the share of it that its neighbours predict.
+        Draw a ring around each variable; the filled part is the share that its neighbours predict.
     grey : bool
         No colours: dashed edges instead of red ones. The colours are those that colour-blind people tell
         apart, too.
@@ -106,7 +107,7 @@ def plot(
         network = around(network, about)
     network = at_least(network, strength)
     if predictability and not network.predictability:
-        raise RequestError("it is not known how well neighbours predict: plot a result, or a fitted learner")
+        raise RequestError("the predictability of variables is not known: plot a result, or a fitted learner")
     axes = _canvas(ax, network.graph.n_variables, width_mm)
     places = places_of(network.graph, layout, seed)
     numbers = [numbers for _, _, numbers in network.edges()]
@@ -185,10 +186,10 @@ def plot_comparison(
     Parameters
     ----------
     learned, truth : Graph, Learned or estimator
-        Two networks of the same variables; all edges have a say in the places.
+        Two networks of the same variables; the layout uses the edges of both.
     labels : sequence of three str
-        What edges of both, of the first only and of the second only are called. Where neither network is the
-        truth, say whose they are: ("both", "only GSMN", "only IBMAP-HC").
+        Names for edges of both, of the first only and of the second only. If neither network is the truth,
+        say whose they are: ("both", "only GSMN", "only IBMAP-HC").
     ax, layout, seed
         As in :func:`plot`.
 
@@ -222,7 +223,7 @@ def plot_comparison(
 
 
 def plot_scores(history: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw the score over the ascents.
+    """Draw the score over the steps of the search.
 
     Parameters
     ----------

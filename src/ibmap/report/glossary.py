@@ -11,16 +11,15 @@ POSTERIOR = (
 )
 MEAN_OF_ENDS = (
     "What the tests at the two ends say about the association, as one number (their geometric mean). It "
-    "is not a probability: 0.707 is one end that is sure, and one that cannot decide."
+    "is not a probability: 0.707 means that one end is sure and the other cannot tell."
 )
 ASSOCIATION = (
     "One variable says something about the other even when all other variables are known. All other "
     "associations go through variables in between."
 )
 UNDECIDED = (
-    "The posterior is between 0.1 and 0.9. A pair with an edge is then uncertain, a pair without one "
-    "undecided: the data do not say whether there is an association. Undecided is not the same as "
-    "independent."
+    "The posterior is between 0.1 and 0.9: the data do not say whether there is an association. Pairs with "
+    "an edge can be undecided, and so can pairs without one, which does not make these independent."
 )
 STRENGTH = "How strong an association is where all other variables are equal, from 0 to 1. "
 OF_NUMBERS = (
@@ -29,10 +28,10 @@ OF_NUMBERS = (
 )
 OF_ANY = "It is on the scale of a correlation (of variables without an order, Cramér's V)."
 EFFECT = (
-    "Of two variables with two levels: the factor by which the odds of the second level of one are higher"
-    " with the second level of the other, with its interval of 95 %. Of ordered levels and numbers: a "
-    "correlation r, or a difference of means in standard deviations (SD). Of others: Cramér's V, from 0 "
-    "to 1. ± is a standard error."
+    "Of two variables with two levels: the factor by which the odds of the second level of one are higher "
+    "with the second level of the other, and a 95 % interval. Of ordered levels and numbers: a correlation "
+    "r, a difference of means in standard deviations (SD), or the factor of the odds per SD. Of others: "
+    "Cramér's V, from 0 to 1. ± is a standard error."
 )
 GROUP = (
     "Variables that have more and stronger associations with each other than with the rest, unless groups"
@@ -69,7 +68,7 @@ def _of_posteriors(learned: Learned) -> list[tuple[str, str]]:
     meaning = MEAN_OF_ENDS if learned.summarises_ends else POSTERIOR
     return [
         ("posterior", f"{meaning} 1 - 2e-9 means 0.999999998."),
-        ("uncertain, undecided", UNDECIDED),
+        ("undecided", UNDECIDED),
     ]
 
 
@@ -78,7 +77,7 @@ def legend(result: Result) -> list[tuple[str, str]]:
     learned = result.learned
     signs = [("positive", "positive: high goes with high"), ("negative", "negative: high goes with low")]
     unsigned = [] if is_of_numbers(result) else [("unsigned", "no single direction")]
-    unsure = [("unsigned uncertain", "uncertain"), ("undecided", "undecided pair")]
+    unsure = [("unsigned uncertain", "undecided"), ("undecided", "undecided, no edge")]
     return [
         *([*signs, *unsigned] if learned.effects else [("unsigned", "direct association")]),
         *(unsure if learned.score is not None else []),

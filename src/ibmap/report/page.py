@@ -43,7 +43,7 @@ def write_report(
         The file to write.
     support : Bootstrap, Support or path, optional
         A fitted :class:`ibmap.Bootstrap` of the same table and learner, or the folder of ``ibmap bootstrap
-        --out``: the frequency of each edge is shown beside its posterior.
+        --out``: the support of each edge is shown beside its posterior.
     overwrite : bool
         Whether a file that is there may be replaced.
     safe_csv : bool

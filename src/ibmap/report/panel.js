@@ -111,7 +111,7 @@ function aboutGroup(node) {
 
 const VERDICTS = {
   associated: "Directly associated",
-  "associated, uncertain": "Directly associated, but not surely",
+  "associated, undecided": "Associated in this network, but undecided",
   "associated, untested": "Directly associated, but untested",
   undecided: "Undecided: these data do not say",
   "not associated": "Not directly associated",
@@ -131,13 +131,13 @@ function aboutPair(k) {
     ),
     known("effect_in_words", k) ? paragraph(known("effect_in_words", k)) : null,
     known("untested", k)
-      ? paragraph("Neither end could test it: too few rows are left among so many neighbours.")
+      ? paragraph("Neither end could test it: with so many neighbours, too few rows are left.")
       : null,
     picture(k),
     isEdge(k) ? null : small("Effects and counts are kept for associations only; ibmap explain shows those of this pair."),
     (known("rivals", k) ?? []).map(([stays, comes, p]) =>
       paragraph(
-        ...["If it were not there, ", named(stays), " might be associated with ", named(comes)],
+        ...["Without it, ", named(stays), " might be associated with ", named(comes)],
         ` instead (probability ${p.toFixed(2)}).`,
       ),
     ),

@@ -81,7 +81,7 @@ function gauge(heading, rows, least = 1, text = (value) => value.toFixed(2), sig
   return [
     element("h4", {}, heading),
     element("div", { class: "bars" }, rows.map(line), element("span"), ticks, element("span")),
-    small("A point is the estimate, the line through it its interval of 95 %."),
+    small("A point is the estimate, the line through it a 95 % interval."),
   ];
 }
 
@@ -107,9 +107,9 @@ function withMargins(log, rows, columns) {
 
 const NOTES = {
   fitted: "Expected shares where all other variables are equal.",
-  interval: ` The line is the interval of 95 %.`,
-  mark: " The mark is the share as counted, whatever the others are.",
-  counted: "As counted, whatever the other variables are.",
+  interval: ` The line is a 95 % interval.`,
+  mark: " The mark is the share as counted, other variables ignored.",
+  counted: "As counted, other variables ignored.",
 };
 
 /** The shares of one variable by level of the other, everything else equal, or as they were counted. */

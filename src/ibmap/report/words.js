@@ -98,7 +98,7 @@ const finding = (k) =>
     ? "associated, untested"
     : isEdge(k)
       ? between(logPosterior(k))
-        ? "associated, uncertain"
+        ? "associated, undecided"
         : "associated"
       : isUndecided(k)
         ? "undecided"

@@ -25,29 +25,29 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two networks of the same variables, and how probable their differences are if the groups are alike.
+    """Networks of two groups with the same variables, and permutation tests of their differences.
 
     Attributes
     ----------
     labels : pair of str
-        What the groups are called.
+        Names of the groups.
     learned : pair of Learned
         Their networks, with effects.
     pairs : ndarray of shape (m, 2)
         The edges of either network, as positions.
     fitted : ndarray of shape (2, m)
-        The strength of each of these edges in either group, everything else equal, with a sign where there
-        is one: Cramér's V, fitted with the edges of both networks, and the levels as frequent as in all
-        rows, so that the two can be compared; in a table with numbers the strength of its effects.
+        The strength of each of these edges in both groups, everything else equal, with its sign if it has
+        one. Of categories, Cramér's V, fitted with the edges of both networks and with levels as frequent as
+        in all rows, so that the groups can be compared; in a table with numbers, the strength of the effect.
     deviation : ndarray of shape (m,)
-        How far the groups differ in each edge, in standard errors.
+        Difference between the groups in each edge, in standard errors.
     p_value, p_adjusted : ndarray of shape (m,)
-        The share of permutations in which this edge differs as much, and in which any edge does: the second
-        one may be looked at for all edges at once.
+        Share of permutations in which this edge differs at least as much, and in which any edge does; the
+        second is adjusted for looking at all edges.
     largest, overall : Judged
-        Of the whole: the largest deviation of an edge, and the sum of the squares of all.
+        The largest deviation of an edge, and the sum of the squares of all, each with its p-value.
     n_permutations : int
-        How often the rows were distributed anew.
+        Number of permutations of the rows over the groups.
     """
 
     labels: tuple[str, str]
@@ -80,7 +80,7 @@ class Comparison:
     def difference(self) -> Floats:
         """The strength of each edge in the second group, less that in the first.
 
-        Of levels without an order the strengths may be alike although the tables differ.
+        For levels without an order, strengths may be equal although the tables differ.
         """
         return np.asarray(self.fitted[1] - self.fitted[0])
 
@@ -94,7 +94,7 @@ class Comparison:
         return found
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return x, y, strength in both groups, difference, p and adjusted p as people read them.
+        """Return x, y, strength in both groups, difference, p and adjusted p of every edge, as text.
 
         The strength in a group without the edge is in brackets.
         """
@@ -110,7 +110,7 @@ class Comparison:
 
     @property
     def different(self) -> Bools:
-        """Which edges differ, all of them looked at together."""
+        """Which edges differ, by the adjusted p-value."""
         return np.asarray(self.p_adjusted < LEVEL)
 
     def _order(self) -> Ints:
@@ -135,7 +135,7 @@ class Comparison:
 
     @property
     def frame(self) -> Any:
-        """That table as a frame of the library that the user brought."""
+        """That table as a frame, in the library of the user's table (polars for files)."""
         return frame(self.to_columns(), self.learned[0].backend)
 
     @property
@@ -170,7 +170,7 @@ class Comparison:
         )
 
     def svg(self, width: int = 420) -> str:
-        """Return a picture: edges that differ in colour, the wider the more; those that do not in grey."""
+        """Return a picture: edges that differ in colour, wider if they differ more; the others in grey."""
         lines, (first, second) = {}, self.labels
         there = [self.in_group(g) for g in (0, 1)]
         for e, edge in enumerate(self.edges):
@@ -197,7 +197,7 @@ class Comparison:
         return self.words()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form of the command line."""
+        """Return what ``--json`` prints, as a dict."""
         columns = {
             name: value if isinstance(value, list) else value.tolist()
             for name, value in self.to_columns().items()

@@ -202,14 +202,14 @@ def finding(
     Examples
     --------
     >>> finding(8, 8, 1, 3)
-    '8 direct associations (1 uncertain) among 8 variables; 17 pairs without one, 3 undecided'
+    '8 direct associations (1 undecided) among 8 variables; 17 pairs without one, 3 pairs undecided'
     >>> finding(3, 0, n_against=2)
     'No direct association among 3 variables; 3 pairs without one (strong evidence against 2 of them)'
     """
     n_none = n_variables * (n_variables - 1) // 2 - n_edges - n_undecided
     head = counted(n_edges, "direct association") if n_edges else "No direct association"
-    uncertain = f" ({n_uncertain:,} uncertain)" if n_uncertain else ""
-    undecided = f", {n_undecided:,} undecided" if n_undecided else ""
+    uncertain = f" ({n_uncertain:,} undecided)" if n_uncertain else ""
+    undecided = f", {counted(n_undecided, 'pair')} undecided" if n_undecided else ""
     against = ""
     if n_none and n_against is not None:
         these = "all of them" if n_against >= n_none > 1 else f"{n_against:,} of them" if n_none > 1 else "it"

@@ -77,42 +77,42 @@ class Explanation:
     joined : bool
         Whether there is an edge.
     views : pair of View
-        The test seen from ``x`` and from ``y``.
+        The test, or the score, seen from ``x`` and from ``y``.
     flips : sequence of Step
-        The ascents that flipped the pair.
+        The steps of the search that flipped the pair.
     n_ascents : int or None
-        How many ascents there were; None for learners without a score.
+        Number of steps of the search; None for learners without a score.
     gain_of_flip : float or None
-        What flipping the pair would do to the score now.
+        Change of the score if the pair were flipped now.
     levels : pair of tuples
         Labels of ``x`` and of ``y``.
     counts : tuple of tuples of int
         Rows with each label of ``x`` (down) and of ``y`` (across).
     test : str
-        Who was asked.
+        Name of the test that was asked.
     required, forbidden : bool
         Whether the edge had to be there, or must not be there, whatever the data say.
     over_rivals : float or None
-        Log posterior of the edge, averaged over graphs in which another variable stands in for one end.
+        Log posterior of the edge, averaged over graphs in which another variable takes the place of one end.
     rivals : sequence of (str, str, float)
-        Who would come at which end if the edge were not there, and with which probability.
+        Alternatives if the edge were not there: the end that stays, its other neighbour, the probability.
     log_odds : float or None
-        Of an edge, where the network is the moral graph of a directed one; None elsewhere.
+        Log posterior odds of an edge if the network is the moral graph of a directed one; otherwise None.
     arcs : tuple of str
         Sentences about the arcs of that directed graph, and about variables that are (nearly) the same.
     view : str
-        Which view of the data won, where two were compared.
+        Whether the undirected or the directed graph predicted better, if both were compared.
     effect : str
         A sentence about strength and sign of the edge.
     untested : bool
-        Whether it is an edge that neither end could test.
+        Whether it is an edge for which both ends had too few rows to test it.
     correlation : float or None
-        Of two continuous variables, whatever else there is; they have no levels and no counts.
+        Correlation of two numbers, other variables ignored; they have no levels and no counts.
     means : tuple of (int, float, float)
-        Of a number and a variable with levels: rows, mean and standard deviation of the number, by level.
+        Rows, mean and standard deviation of a number by level, if one is a number and one has levels.
     log_bayes_factor : float or None
-        Posterior over prior odds of an edge, as a logarithm: below zero it is evidence against a direct
-        association. None where one of them is not known.
+        Logarithm of posterior over prior odds of an edge: below zero the data speak against a direct
+        association. None if one of them is not known.
     """
 
     x: str
@@ -140,7 +140,7 @@ class Explanation:
 
     @property
     def log_posterior(self) -> float | None:
-        """Log posterior of an edge: of arcs, over rivals, or the mean of both ends; None if unknown."""
+        """Log posterior probability of an edge; None if it is not known."""
         if self.over_rivals is not None:
             return self.over_rivals
         if self.log_odds is not None:
@@ -149,7 +149,7 @@ class Explanation:
         return None if None in logs else float(np.mean(logs))  # type: ignore[arg-type]
 
     def posterior_odds(self) -> float | None:
-        """Return the log odds of an edge: of arcs, over rivals, or the mean of both ends; None if unknown."""
+        """Return the log posterior odds of an edge; None if they are not known."""
         if self.over_rivals is not None:
             return self.over_rivals - float(log_one_minus_exp(np.array(self.over_rivals)))
         if self.log_odds is not None:
@@ -168,10 +168,12 @@ class Explanation:
             head += f"; posterior of an edge: {probability(self.log_posterior)}"
         views = [] if self._is_directed else [view.sentence() for view in self.views]
         if self.untested:
-            views.append("Neither end could test the edge: too few rows are left among so many neighbours.")
+            views.append("Neither end could test the edge: with so many neighbours, too few rows are left.")
         said = [f"{head}.", self._evidence(), self.effect, *self.arcs, *views, *self._stand_ins()]
         if self.flips and not self.joined and self.flips[-1].gain < 0:
-            said.append("The edge was left out: seen from both ends, other variables could stand in for it.")
+            said.append(
+                "The edge was removed again: other variables explain the data as well, seen from both ends."
+            )
         return "\n".join(filter(None, said))
 
     def _evidence(self) -> str:
@@ -193,7 +195,7 @@ class Explanation:
     def _stand_ins(self) -> list[str]:
         """Tell who could stand in for the edge."""
         return [
-            f"If this edge were not there, {stays} might be directly associated with {comes} instead "
+            f"Without this edge, {stays} might be directly associated with {comes} instead "
             f"(probability {share:.2g})."
             for stays, comes, share in self.rivals
             if share >= LIKELY
@@ -251,7 +253,7 @@ class Explanation:
     def _table(self) -> list[str]:
         """Draw the counts, or tell the correlation."""
         if self.correlation is not None:
-            return [f"correlation of {self.x} and {self.y}, whatever else there is: {self.correlation:+.4f}"]
+            return [f"correlation of {self.x} and {self.y}, other variables ignored: {self.correlation:+.4f}"]
         if self.means:
             return self._table_of_means()
         if max(map(len, self.levels)) > LEVELS:
@@ -262,7 +264,7 @@ class Explanation:
         return _aligned(rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form of the command line."""
+        """Return what ``--json`` prints, as a dict."""
         return {
             "x": self.x,
             "y": self.y,
@@ -299,10 +301,10 @@ End = tuple[int, int, Ints]  #: a variable, the other one, and what is given
 def explain(
     data: Source, learned: Learned, x: str, y: str, *, engine: Any = None, test: object = None
 ) -> Explanation:
-    """Ask about a pair as the learned network puts the question: given the other neighbours.
+    """Explain a pair: ask whether the two are dependent, given their other neighbours in the network.
 
-    The score that learned the network is asked, or the test, for learners that decide instead of scoring. In
-    a network that is the moral graph of a directed one, the parents of a variable stand for its neighbours.
+    The score of the learner answers, or its test if it has no score. If the network is the moral graph of a
+    directed one, the parents of a variable take the place of its neighbours.
 
     Parameters
     ----------
@@ -313,9 +315,9 @@ def explain(
     x, y : str
         Two variables.
     engine : Engine, callable, str or None
-        Who counts; see :func:`ibmap.engines.as_engine`.
+        Engine that counts, see :func:`ibmap.engines.as_engine`.
     test : IndependenceTest, str or None
-        Another test to ask than the one that the network was learned with.
+        A test to ask instead of the one that the network was learned with.
 
     Examples
     --------

@@ -30,7 +30,7 @@ CERTAIN = -0.01  #: log posterior of an edge; above it nobody asks who could sta
 
 
 class Step(NamedTuple):
-    """One ascent: the pair that was flipped, and what it did to the score."""
+    """One step of the search: the pair that was flipped, and the change of the score."""
 
     n: int
     x: str
@@ -49,29 +49,29 @@ class Learned:
     graph : Graph
         The structure.
     provenance : Provenance
-        What found it: learner, test, score and search with their options.
+        How it was found: learner, test, score and search with their options.
     n_rows, n_tests, n_iter : int
-        Rows of the table, tests performed, iterations: ascents, or variables visited by learners without a
-        score.
+        Rows of the table, tests performed, and iterations: steps of the search, or variables visited by
+        learners without a score.
     seconds : float
         Wall time of the search.
     backend : str or None
-        Library of the frames that results come back in (polars if None).
+        Library of the frames that are returned (polars if None).
     score : float or None
         The score of the network; None for learners without one.
     pair_scores : ndarray or None
-        σ_xy: log posterior of what the graph asserts about x and y, seen from x.
+        σ_xy: log posterior of what the graph says about x and y, given the blanket of x.
     history : sequence of Step
-        The ascents.
+        The steps of the search.
     required, forbidden : sequence of (str, str)
-        Edges that the search was told to keep in, or to keep out.
+        Edges that had to be in the network, or must not be in it.
     arcs : sequence of (str, str), or None
         The directed graph whose moral graph this is, as (parent, child); None for learners without one.
     arc_score : str or None
-        The score of directed graphs that the arcs have been found by; None for learners without arcs.
+        Score by which the arcs were found; None for learners without arcs.
     view_scores : mapping or None
-        What an undirected and a directed view are worth, where both were compared: half of the log
-        pseudo-likelihood, each row left out in turn, and the log prior. ``arcs`` tell which one won.
+        Scores of the undirected and the directed graph, if both were compared: half of the log
+        pseudo-likelihood, each row left out in turn, plus the log prior. ``arcs`` shows which one won.
     known_edges : EdgeTable or None
         The edges with their posteriors where ``pair_scores`` is not at hand, as in a file.
     copies : sequence of sequences of str
@@ -80,14 +80,14 @@ class Learned:
     constant : sequence of str
         Variables with a single level, about which nothing can be learned.
     warnings : sequence of str
-        What to know before relying on it: of the table, and of the search.
+        Warnings about the table and about the search.
     rivals : mapping or None
-        By edge, who could stand in for it: (the end that stays, who would come, with which probability if the
-        edge were not there); None for learners that do not compare.
+        For each edge its alternatives: (the end that stays, its other neighbour, the probability if the edge
+        were not there); None for learners that do not compare.
     effects : EdgeEffects, PartialCorrelations or None
         Strength and sign of every edge, in the order of ``graph.pairs``; see :meth:`with_effects`.
     predictability : mapping or None
-        Which share of every variable its neighbours predict in unseen rows, of those that vary; see
+        Share of each variable that its neighbours predict in rows left out, from 0 to 1; see
         ``results/predictability.py``.
     """
 
@@ -118,23 +118,23 @@ class Learned:
 
     @property
     def learner(self) -> str:
-        """What found it, with the options that are not the default."""
+        """Name of the learner, with the options that are not the default."""
         return str(self.provenance)
 
     @property
     def test(self) -> str:
-        """The test that was asked, with the options that are not the default."""
+        """Name of the test, with the options that are not the default."""
         return self.provenance.test_label
 
     @property
     def finding(self) -> str:
-        """What was found, in one sentence: how many pairs are edges, are none, and are undecided."""
+        """What was found, in one sentence: numbers of edges, of pairs without one, of undecided pairs."""
         graph, table = self.graph, self.edge_table
         return finding(graph.n_variables, graph.n_edges, table.n_uncertain, table.n_undecided, self.n_against)
 
     @property
     def origin(self) -> str:
-        """Where it comes from, in one sentence: how many rows, which learner, how long."""
+        """Where it comes from, in one sentence: number of rows, learner, seconds."""
         test = "" if self.provenance.test is None else f", test {self.test}"
         rows = counted(self.n_rows, "row")
         return f"Learned from {rows} by {self.learner}{test} in {in_seconds(self.seconds)}."
@@ -173,7 +173,7 @@ class Learned:
 
     @property
     def view_in_words(self) -> str:
-        """Which view of the data won, and by how much; empty if only one was looked at."""
+        """Whether the undirected or the directed graph won, and by how much; empty if only one was tried."""
         if not self.view_scores:
             return ""
         undirected, directed = (self.view_scores[view] for view in ("undirected", "directed"))
@@ -196,13 +196,13 @@ class Learned:
         if self.pair_scores is not None or self.score is None or self.graph.n_variables <= most:
             return ""
         return (
-            f"With {self.graph.n_variables:,} variables no matrix of all pairs was kept: pairs that are not "
-            "adjacent, but close, are those that the search met."
+            f"With {self.graph.n_variables:,} variables no matrix of all pairs was kept: pairs without an "
+            f"edge are listed if the search met them."
         )
 
     @cached_property
     def edge_table(self) -> EdgeTable:
-        """Edges and near misses, the most credible first; made when somebody first asks."""
+        """Edges, then near misses, the most probable first; computed at first use."""
         return self.known_edges or edge_table(self.graph, self.pair_scores, constant=self.constant)
 
     @property
@@ -234,9 +234,9 @@ class Learned:
 
     @property
     def n_against(self) -> int | None:
-        """Against how many pairs there is strong evidence; None if not all of them are known.
+        """Number of pairs with strong evidence against an edge; None if not all are known.
 
-        A Bayes factor of ten or more, and a posterior that does not leave them undecided.
+        Strong: a Bayes factor of ten or more against it, and a posterior that is not undecided.
         """
         table, n_known = self.edge_table, self.graph.n_variables - len(self.constant)
         if table.counted:
@@ -278,9 +278,9 @@ class Learned:
         return self.graph.pairs, both_ways(self.graph.pairs, self.pair_scores)
 
     def with_effects(self, data: Source) -> "Learned":
-        """Return the same with the strength and the sign of every edge, from the table or its engine.
+        """Return a copy with the strength and the sign of every edge, from the table or its engine.
 
-        Where posteriors of edges are probabilities, effects are also averaged over networks.
+        If posteriors of edges are probabilities, effects are also averaged over networks.
         """
         found = effects_in(as_engine(data), self.graph)
         if isinstance(found, EdgeEffects) and self.posteriors is not None and not self.summarises_ends:
@@ -288,7 +288,7 @@ class Learned:
         return replace(self, effects=found)
 
     def described(self, data: Source) -> "Learned":
-        """Return the same with the effects of its edges, and how well variables are predicted."""
+        """Return a copy with the effects of its edges and the predictability of its variables."""
         engine = as_engine(data)
         shares = zip(self.graph.names, predictability(engine, self.graph).tolist(), strict=True)
         known = {name: share for name, share in shares if not isnan(share)}
@@ -296,7 +296,7 @@ class Learned:
 
     @property
     def predictability_in_words(self) -> str:
-        """Which variables their neighbours predict best; "" if it is not known, or nobody has any."""
+        """Which variables are predicted best by their neighbours; "" if none is, or it is not known."""
         some = sorted((self.predictability or {}).items(), key=lambda one: -one[1])
         if not some or not self.graph.n_edges:
             return ""
@@ -306,15 +306,14 @@ class Learned:
 
     @cached_property
     def effect_in_short(self) -> dict[tuple[str, str], str]:
-        """The effect of every edge in a few letters; "" if it is not known."""
+        """The effect of every edge as a short text; "" if it is not known."""
         found = self.effects
         return {edge: found.in_short(e) if found else "" for e, edge in enumerate(self.graph.edges)}
 
     def stand_ins(self, x: str, y: str) -> tuple[tuple[str, str, float], ...]:
-        """Return what could as well be an edge in place of (x, y): pairs, with the probability of each.
+        """Return the pairs that could as well have an edge in place of (x, y), with their probabilities.
 
-        These are the rivals that would more probably than not come if the edge were not there, of edges that
-        are not certain.
+        For edges that are not certain: the alternatives with a probability of at least one half.
         """
         edge = (x, y) if self.graph.index(x) < self.graph.index(y) else (y, x)
         logs = self.edge_table.of_pair.get((self.graph.index(edge[0]), self.graph.index(edge[1])))
@@ -324,13 +323,13 @@ class Learned:
 
     @cached_property
     def edges_frame(self) -> Any:
-        """The edge table as a frame of the library that the user brought.
+        """The edge table as a frame, in the library of the user's table (polars for files).
 
         ``posterior`` summarises what the two ends say (``posterior_in_words`` tells how);
         ``log_posterior_xy`` and ``log_posterior_yx`` are the two (x given its blanket, y given its own).
         ``log_bayes_factor`` is above zero where the data speak for an edge, below zero where against one.
-        Where effects are known, ``strength`` says how strong an edge is, from 0 to 1, and ``sign`` is 1 where
-        both ends rise together, -1 where one falls, and 0 where levels have no order.
+        Where effects are known, ``strength`` says how strong an edge is, from 0 to 1, and ``sign`` is 1 if
+        both ends rise together, -1 if one falls as the other rises, 0 if levels have no order.
         """
         columns = {**self.edge_table.columns, "log_bayes_factor": self.log_bayes_factors}
         return frame({**columns, **self._effect_columns()}, self.backend)
@@ -407,7 +406,7 @@ class Learned:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form of the command line."""
+        """Return what ``--json`` prints, as a dict."""
         directed: dict[str, Any] = {}
         if self.arcs is not None:
             directed = {"arcs": [list(arc) for arc in self.arcs], "arc_score": self.arc_score}

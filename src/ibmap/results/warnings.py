@@ -62,8 +62,8 @@ def given_up(names: tuple[str, ...], n_edges: int, pairs: Ints, patience: int) -
         return ()
     x, y = (names[i] for i in pairs[0])
     return (
-        f"the search ended, though {counted(len(pairs), 'pair')} without an edge look certain, as {x} - {y}: "
-        f"search on with patience={max(5, 2 * patience)}, or use EvidenceMAP, which does not end like this",
+        f"the search ended, though {counted(len(pairs), 'pair')} without an edge look certain, such as {x} - "
+        f"{y}: search on with patience={max(5, 2 * patience)}, or use EvidenceMAP",
     )
 
 
@@ -96,8 +96,8 @@ def hardly_tested(edges: tuple[tuple[str, str], ...], n_edges: int) -> tuple[str
         return ()
     x, y = edges[0]
     return (
-        f"{len(edges):,} of {counted(n_edges, 'edge')} could not be tested, as {x} - {y}: among so "
-        "many neighbours too few rows are left to tell; leave them out (drop_untested), or use EvidenceMAP",
+        f"{len(edges):,} of {counted(n_edges, 'edge')} could not be tested, such as {x} - {y}: with so many "
+        "neighbours, too few rows are left; leave them out (drop_untested), or use EvidenceMAP",
     )
 
 
@@ -112,7 +112,7 @@ def more_cells_than_rows(schema: Schema, edges: Ints, test: object) -> tuple[str
     >>> schema = Schema(("a", "b"), (tuple(range(20)),) * 2, 200)
     >>> print(*more_cells_than_rows(schema, np.array([[0, 1]]), BayesianTest()))
     1 edge joins columns with more cells than rows, as a - b (20 by 20 levels, 200 rows), which look \
-dependent even if they are not: take prior_counts='bdeu', group levels, or use EvidenceMAP
+dependent even if they are not: use prior_counts='bdeu', group levels, or use EvidenceMAP
     """
     if getattr(test, "prior_counts", None) != "ones" or not len(edges):
         return ()
@@ -126,7 +126,7 @@ dependent even if they are not: take prior_counts='bdeu', group levels, or use E
     return (
         f"{len(found):,} {joins} columns with more cells than rows, as {schema.names[i]} - {schema.names[j]} "
         f"({r} by {c} levels, {counted(schema.n_rows, 'row')}), which look dependent even if they are not: "
-        "take prior_counts='bdeu', group levels, or use EvidenceMAP",
+        "use prior_counts='bdeu', group levels, or use EvidenceMAP",
     )
 
 

@@ -73,8 +73,8 @@ def swaps(state: State, progress: Progress) -> Iterator[list[Flip]]:
     """Rounds to the end; then every edge is compared with its rivals, and the rounds go on.
 
     A rival of the edge (x, y), seen from x, is a variable z that would be adjacent to x if y were not. It may
-    have been hidden by y since y came first: no single flip finds it, as y and z say nearly the same. Where
-    no swap pays, triples that say something only together are joined.
+    be hidden by y, which came first: no single flip finds it, as y and z are nearly the same. If no swap
+    raises the score, triples that are informative only together get edges.
     """
     while True:
         yield from rounds(state, progress)
@@ -336,18 +336,18 @@ class SearchByGains(Search):
 
 
 class Steepest(SearchByGains):
-    """Flip the pair that gains most (``steepest``)."""
+    """Flip the pair that raises the score most."""
 
     name, steps = "steepest", staticmethod(steepest)
 
 
 class Rounds(SearchByGains):
-    """Flip at once every pair that is the best choice of both its ends (``rounds``)."""
+    """Flip at once every pair that is the best choice of both its ends."""
 
     name, steps = "rounds", staticmethod(rounds)
 
 
 class Swaps(SearchByGains):
-    """Rounds, and then swaps: an edge gives way to a rival where that raises the score (``swaps``)."""
+    """Rounds, then swaps: an edge gives way to a rival if that raises the score."""
 
     name, steps = "swaps", staticmethod(swaps)

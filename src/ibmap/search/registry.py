@@ -18,7 +18,7 @@ SEARCHES: dict[str, Callable[..., Search]] = {
 
 
 def as_search(choice: object, patience: int = 0) -> Search:
-    """Return the search that is meant: an object, a name, or None for the paper's climb.
+    """Return the search for an object, a name, or None (the paper's climb).
 
     Examples
     --------

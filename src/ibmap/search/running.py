@@ -13,7 +13,7 @@ TIE = 1e-9  #: rounding must not decide: what is closer than this is equal
 
 
 class Flip(NamedTuple):
-    """One step: the pair that was flipped, and what it did to the score."""
+    """One step: the pair that was flipped, and the change of the score."""
 
     x: int
     y: int
@@ -44,14 +44,14 @@ class Running(Protocol):
 
     @property
     def pair_scores(self) -> Floats | None:
-        """σ_xy: the log posterior of what the graph asserts about x and y, seen from x.
+        """σ_xy: the log posterior of what the graph says about x and y, given the blanket of x.
 
         None if there are too many pairs; then ``listed`` has those that matter.
         """
         ...
 
     def listed(self, wanted: int) -> tuple[Ints, Floats, Ints, Floats]:
-        """Return the edges with σ_xy and σ_yx, and so the pairs without one that look most like edges."""
+        """Return the edges with σ_xy and σ_yx, and the most probable pairs without an edge."""
         ...
 
     def advance(self, limit: int, budget: int | None = None) -> list[Flip]:
@@ -94,6 +94,6 @@ def require_additive(search: Search, score: LocalScore) -> None:
     """Refuse a score whose evidence is not what it gains."""
     if not score.additive:
         raise RequestError(
-            f"search {search.name!r} needs an additive score, whose evidence is what a flip gains, and this "
-            "one is not: use search='climb', or score='saturated'"
+            f"search {search.name!r} needs an additive score, and this one is not: use search='climb', or "
+            f"score='saturated'"
         )

@@ -84,7 +84,7 @@ def check_size(n: object, name: str, divisor: int = 1) -> int:
             f"{name} needs a whole number of bits, 1 or more, at most {MOST_BITS:,}, not {in_short(n)}"
         )
     if n % divisor:
-        raise RequestError(f"{name} has groups of {divisor}: {n} bits is no multiple of it")
+        raise RequestError(f"{name} has groups of {divisor}: {n} bits is not a multiple of it")
     return int(n)
 
 

@@ -26,7 +26,7 @@ class OnCluster:
     """An engine whose rows are elsewhere: it is closed, and neither copied nor sent."""
 
     def close(self) -> None:
-        """End what was started for it."""
+        """Close what was started for it."""
         raise TypeError(f"{type(self).__name__} must define close()")
 
     def __enter__(self) -> Self:
@@ -39,7 +39,7 @@ class OnCluster:
         return self  # scikit-learn copies the options of estimators; there is one cluster
 
     def __reduce__(self) -> Any:
-        raise EngineError("an engine of a cluster does not travel: make it where it is used")
+        raise EngineError("an engine of a cluster cannot be sent elsewhere: make it where it is used")
 
 
 def distributed() -> Any:

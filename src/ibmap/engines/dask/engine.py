@@ -32,9 +32,8 @@ from ibmap.errors import DataError, DataWarning, EngineError
 class DaskEngine(OnCluster, PartitionedEngine):
     """Count on the workers of a Dask cluster; graphs, scores and histories are those of rows in memory.
 
-    A question travels as indices, and comes back as small tables of integers: every worker adds up those of
-    its own pieces, and the answers of the workers are added here. A worker that is lost costs the packing of
-    its pieces, which others do again, but never the result.
+    Questions are sent as indices; each worker answers with small tables of integers for its own pieces, and
+    these are added here. If a worker is lost, others pack its pieces again, and the result is the same.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class DaskEngine(OnCluster, PartitionedEngine):
     Attributes
     ----------
     trips, shipped : int
-        Questions that were put to the workers, and bytes that travelled for them, both ways.
+        Number of requests sent to the workers, and of bytes sent for them, both ways.
     """
 
     def __init__(
@@ -151,12 +150,12 @@ class DaskEngine(OnCluster, PartitionedEngine):
 
     @property
     def trips(self) -> int:
-        """Questions that were put to the workers."""
+        """Number of requests sent to the workers."""
         return self._workers.trips
 
     @property
     def shipped(self) -> int:
-        """Bytes that have travelled."""
+        """Number of bytes sent, both ways."""
         return self._workers.shipped
 
     def ask(self, method: str, *arguments: Any) -> list[Any]:
@@ -179,7 +178,7 @@ class DaskEngine(OnCluster, PartitionedEngine):
         raise EngineError(f"nobody can be asked for {method!r}")
 
     def close(self) -> None:
-        """Let the workers forget the table; a cluster that was started for it ends."""
+        """Free the table on the workers, and close a cluster that was started for it."""
         if hasattr(self, "_workers"):
             self._workers.close()
         for thing in self._owned:

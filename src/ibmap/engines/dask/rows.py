@@ -46,10 +46,10 @@ class RowWorkers:
 
 
 class DaskRows(OnCluster, MixedEngine):
-    """A table of categories, numbers and missing values, of which the workers of a Dask cluster make rows.
+    """A table of categories, numbers and missing values; the workers of a Dask cluster score it.
 
     The table is in the memory of this process and of every worker. Results are those of memory, to the last
-    bit; what a lost worker has not answered is made by others, or here.
+    bit; if a worker is lost, others, or this process, do its work.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ class DaskRows(OnCluster, MixedEngine):
 
     @property
     def shared(self) -> int:
-        """Rows that workers have made, of this table and of those made of it."""
+        """Number of rows of evidence that workers made, for this table and those derived from it."""
         return self._makers.shared
 
     def of(self, data: Table, filled: Filled | None = None) -> "DaskRows":
-        """Return the engine of another table, whose rows the same workers make."""
+        """Return the engine of another table on the same workers."""
         return DaskRows(self._makers, data, filled)
 
     def rows(
@@ -84,7 +84,7 @@ class DaskRows(OnCluster, MixedEngine):
         also: ManyVariables | None = None,
         exact: bool = False,
     ) -> Rows:
-        """Return the rows of some x, each given its blanket; see :class:`ibmap.engines.Engine`."""
+        """Return rows of evidence for some x, given their blankets; see :class:`ibmap.engines.Engine`."""
         given, others = as_lists(blankets), as_lists(also or no_lists(len(xs)))
         if model.family == "mixed" and len(xs) >= FEW and self._makers.losses <= MOST_LOSSES:
             options = {"floor": floor, "exact": exact}
@@ -123,7 +123,7 @@ class DaskRows(OnCluster, MixedEngine):
         return self._makers.client.scatter(table, broadcast=True, hash=False)
 
     def close(self) -> None:
-        """Let the workers forget the table; a cluster that was started for it ends."""
+        """Free the table on the workers, and close a cluster that was started for it."""
         self.__dict__.pop("_there", None)
         self._makers.close()
 

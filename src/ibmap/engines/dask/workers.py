@@ -152,7 +152,7 @@ class Workers:
                     return future, None
             except Exception as error:
                 if home in self.workers():
-                    raise EngineError(f"a worker at {home} cannot begin: {_line(error)}") from error
+                    raise EngineError(f"a worker at {home} cannot start: {_line(error)}") from error
                 return future, None
 
     def _call(self, home: str, method: str, arguments: tuple[Any, ...]) -> Any:
