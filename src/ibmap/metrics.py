@@ -135,8 +135,8 @@ def log_score(graph: Graph, data: Any, *, engine: Any = None) -> float:
         Variables of more than 100 levels are not predicted. Of numbers
         (``continuous="all"``) it is the mean log density by linear regressions, in units
         of the standard deviation of each variable; constants are not predicted. Of levels and numbers
-        together, or numbers with holes, every fifth row is predicted by a model of the others, and numbers
-        count by the normal density of their standard scores.
+        together, or numbers with holes, each fifth of the rows is predicted by a model of the others, and
+        numbers count by the normal density of their standard scores.
     engine : Engine, callable, str or None
         Engine that counts, see :func:`ibmap.engines.as_engine`.
 

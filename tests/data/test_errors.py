@@ -127,8 +127,8 @@ def test_continuous_columns_are_refused_with_advice() -> None:
         load(frame)
     assert str(caught.value) == (
         "column 'income' holds 900 distinct non-integer values in 900 rows; it looks continuous: "
-        "pass discretize='equal-width' or 'quantile' (and perhaps bins=5), or test='gaussian', which takes "
-        "numbers as they are, or drop it"
+        "pass discretize='equal-width' or 'quantile' (and perhaps bins=5), or drop it; test='gaussian' "
+        "takes numbers as they are"
     )
     with pytest.raises(DataError, match=r"'x0' holds 1 distinct non-integer value in 2 rows.*so do 'x1'"):
         load(np.array([[0.5, 0.25], [1.0, 1.0]]))

@@ -204,7 +204,7 @@ def test_estimators_take_frames_of_numbers() -> None:
     assert set(truth.edges) <= set(EvidenceMAP().fit(data).graph_.edges)
     with pytest.raises(RequestError, match="leave out discretize and bins"):
         IBMAP("gaussian", discretize="quantile").fit(frame)
-    with pytest.raises(DataError, match="test='gaussian', which takes numbers as they are"):
+    with pytest.raises(DataError, match="test='gaussian' takes numbers as they are"):
         IBMAP().fit(frame)
     support = Bootstrap(IBMAP("gaussian"), n_replicates=3, random_state=0).fit(frame).support_
     assert support["support"][0] == 1

@@ -22,7 +22,7 @@ def test_groups_have_hulls_colours_and_a_list(show, chain):
     )
     assert "group 1" in report.page.inner_text("#listed-groups")
     report.js("() => pick('variable', 3)")
-    assert "Its strengths add up to" in report.panel()
+    assert "The strengths of its edges add up to" in report.panel()
     report.page.uncheck("#groups")
     assert report.page.is_hidden("#listed-groups")
     assert report.js("hull([[0, 0], [2, 0], [1, 1], [2, 2], [0, 2]]).length") == 4

@@ -56,7 +56,7 @@ def test_edges_of_numbers_show_correlations_and_have_the_colour_of_their_sign(sh
         assert report.page.locator(f'#network .line.{sign}[data-pair="{k}"]').count() == 1
         assert report.page.locator("#panel .point").count() == 2
     report.js("() => pick('variable', 0)")
-    assert "A number." in report.panel()
+    assert "Numeric." in report.panel()
     heads = report.js("() => asCsv()").splitlines()[0].split(",")
     assert heads[6:9] == ["partial_correlation", "partial_correlation_se", "correlation"]
 

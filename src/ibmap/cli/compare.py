@@ -145,6 +145,8 @@ def show(found: "Comparison", top: int, out: Path | None) -> None:
         console.print(table)
         if len(rows) > top:
             console.print(f"... and {len(rows) - top:,} more", style="dim")
+        note = "Strengths in brackets: no edge in that group. Adjusted: p for looking at all edges at once."
+        console.print(f"\n{note}", style="dim")
     if out is not None:
         console.print(f"wrote {out}: {listed(FILES)}", style="dim")
         console.print(f"to look around: open {out / FILES[2]} in a browser", style="dim")

@@ -70,11 +70,14 @@ def show(console: Any, learned: "Learned", people: "People", found: "dict[str, L
         style="bold",
     )
     console.print(f"Numbers, counts, grades and words. {screen.headline(learned)}.\n")
-    console.print(screen.edge_table(learned, learned.graph.n_edges, near_misses=0))
+    n_edges, table_of_people = learned.graph.n_edges, people.table()
+    console.print(screen.edge_table(learned, n_edges, near_misses=0))
+    levels = dict(zip(table_of_people.names, table_of_people.levels, strict=True))
+    console.print(f"\n{screen.effects_in_words(learned, levels, n_edges)}", style="dim")
     alone = [name for name in truth.names if not learned.graph.degree(name)]
     console.print(f"\nWithout any edge: {', '.join(alone) or 'none'}.")
     console.print(
-        f"\nBeside the truth: {truth.n_edges} edges. All but ibmap need numbers cut into three bins.",
+        f"\nCompared with the truth ({truth.n_edges} edges); all but ibmap need numbers cut into three bins:",
         style="bold",
     )
     table = screen.plain_table("", "found", "missed", "invented", "")

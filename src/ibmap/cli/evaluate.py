@@ -25,7 +25,8 @@ KINDS = ("independences", "edges")
 
 MIXED = (
     "The mean log probability of a level, or log density of a number's standard score, given the\n"
-    "neighbours: every fifth row is predicted by a model of the others. Compare it on the same rows only."
+    "neighbours: each fifth of the rows is predicted by a model of the others. Compare it on the same\n"
+    "rows only."
 )
 WORDS = "precision: how much of what was found is true; recall: how much of what is true was found"
 

@@ -26,7 +26,7 @@ LARGEST = 1_000_000_000  #: of any whole number that is an option, seeds aside
 HEADINGS: dict[str, Any] = {
     "How the table is read": DrawingTableOptions,
     "How networks are searched and scored": LearnerOptions,
-    "Tests of independence, for learners that ask one": TestOptions,
+    "Tests of independence, for learners that use one": TestOptions,
 }
 COMMON = (
     *("learner", "missing", "discretize", "bins", "drop", "only"),

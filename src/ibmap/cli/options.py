@@ -160,7 +160,7 @@ class SearchOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Posteriors as shares of sampled graphs: {posteriors} [only where many are as good].",
+            help="Posteriors as shares of sampled graphs: {posteriors} [only if very many are as good].",
         ),
     ] = None
     expected_neighbours: Annotated[

@@ -41,12 +41,12 @@ def plot(
         typer.Option(metavar="X", help="Draw only this variable, its neighbours, and their edges."),
     ] = None,
     strength: Annotated[
-        float, typer.Option(metavar="S", help="Draw only edges that are at least so strong, from 0 to 1.")
+        float, typer.Option(metavar="S", help="Draw only edges of at least this strength, from 0 to 1.")
     ] = 0.0,
     predictability: Annotated[
         bool, typer.Option("--predictability", help="Draw as rings how well neighbours predict a variable.")
     ] = False,
-    grey: Annotated[bool, typer.Option("--grey", help="No colours; dashed edges where one falls.")] = False,
+    grey: Annotated[bool, typer.Option("--grey", help="No colours; negative edges are dashed.")] = False,
     width_mm: Annotated[
         float | None, typer.Option(metavar="MM", help="Width of the picture in millimetres, for print.")
     ] = None,

@@ -177,6 +177,8 @@ def effects_in_words(learned: "Learned", levels: Mapping[str, Sequence[object]],
         *["±: standard error"] * ("±" in text),
         *["in brackets: 95 % interval"] * bool(re.search(r"\(\S+ to \S+\)", text)),
         *["SD: standard deviation"] * (" SD" in text),
+        *["V: Cramér's V"] * bool(re.search(r"\bV \d", text)),
+        *["strength: from 0 to 1"] * ("strength " in text),
         *[f"odds: of {first_few(binary, SEVERAL)}"] * bool(binary),
     ]
     return f"Effect: {'; '.join(parts)}." if text.strip() else ""

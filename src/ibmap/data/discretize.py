@@ -18,8 +18,8 @@ Bins: TypeAlias = int | Mapping[str, int | Sequence[float]] | None
 METHODS = ("equal-width", "quantile")
 #: what to do about continuous columns
 ADVICE = (
-    "pass discretize='equal-width' or 'quantile' (and perhaps bins=5), or test='gaussian', which takes "
-    "numbers as they are, or drop it"
+    "pass discretize='equal-width' or 'quantile' (and perhaps bins=5), or drop it; test='gaussian' takes "
+    "numbers as they are"
 )
 MOST_BINS = 100_000  #: of a column whose bins are counted, not listed
 

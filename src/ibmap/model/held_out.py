@@ -14,9 +14,9 @@ FOLDS = 5  #: parts of the rows, each predicted by the others
 def log_score_of_mixed(graph: Graph, engine: MixedEngine) -> float:
     """Return the mean log probability of a level, or log density of a standard score, given its neighbours.
 
-    Every fifth row is predicted by a model that was fitted to the others. Standard scores are those of the
-    whole table, the same for all graphs; a neighbour that a row does not know says nothing, so that the same
-    values are predicted whatever the graph. Constants are not predicted.
+    Each fifth of the rows is predicted by a model that was fitted to the others. Standard scores are those of
+    the whole table, the same for all graphs; a neighbour that a row does not know says nothing, so that the
+    same values are predicted whatever the graph. Constants are not predicted.
 
     Examples
     --------

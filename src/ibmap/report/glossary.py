@@ -30,8 +30,8 @@ OF_ANY = "It is on the scale of a correlation (of variables without an order, Cr
 EFFECT = (
     "Of two variables with two levels: the factor by which the odds of the second level of one are higher "
     "with the second level of the other, and a 95 % interval. Of ordered levels and numbers: a correlation "
-    "r, a difference of means in standard deviations (SD), or the factor of the odds per SD. Of others: "
-    "Cramér's V, from 0 to 1. ± is a standard error."
+    "r, a difference of means in standard deviations (SD), or the factor of the odds of the second level per "
+    "SD. Of others: Cramér's V, from 0 to 1. ± is a standard error."
 )
 GROUP = (
     "Variables that have more and stronger associations with each other than with the rest, unless groups"

@@ -93,7 +93,7 @@ function predictedBy(i) {
 function kindOf(i) {
   const levels = data.levels[i],
     ordered = data.ordinal.includes(i) ? "ordered " : "";
-  if (!levels) return small(data.continuous ? "A number." : "A number, or many levels.");
+  if (!levels) return small(data.continuous ? "Numeric." : "Numeric, or with many levels.");
   return small(`${counted(levels.length, `${ordered}level`)}: `, element("bdi", {}, levels.join(", ")));
 }
 
@@ -104,7 +104,7 @@ function aboutGroup(node) {
     rank = 1 + all.filter((one) => one > all[node]).length,
     group = groupOf(node);
   return small(
-    `Its strengths add up to ${all[node].toFixed(2)}: number ${rank} of ${all.length}.`,
+    `The strengths of its edges add up to ${all[node].toFixed(2)}, rank ${rank} of ${all.length}.`,
     group === null ? null : [" Group: ", element("bdi", {}, nodes.groups.names[group]), "."],
   );
 }
