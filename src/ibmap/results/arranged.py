@@ -157,10 +157,11 @@ class ArrangedTable:
             joined[k] = 1 / (1 + np.exp(-np.round(t[y == asked[q]][0] - others, DIGITS)))
         return replace(self, joined=joined)
 
-    def _among_copies(self, k: Any) -> Any:
-        """Return the probability of an edge between two of the copies at some places."""
-        sizes = np.array([len(copies) for copies in self.members])
-        return among_copies(sizes[k]) * (1.0 if self.joined is None else self.joined[k])
+    @cached_property
+    def _inside(self) -> Floats:
+        """The probability of an edge between two of the copies at each place."""
+        shares = among_copies(np.array([len(copies) for copies in self.members]))
+        return np.asarray(shares if self.joined is None else shares * self.joined)
 
     def restored(
         self,
@@ -206,7 +207,7 @@ class ArrangedTable:
             for i, j in product(self.members[a], self.members[b])
             if len(self.members[a]) * len(self.members[b]) <= SHARED
         }
-        small = [group for k, group in enumerate(self.members) if self._among_copies(k) > 0.5]
+        small = [self.members[k] for k in np.flatnonzero(self._inside > 0.5).tolist()]
         found |= {pair for group in small for pair in combinations(group, 2)} | set(must)
         return np.array(sorted(found - set(must_not)), np.int64).reshape(-1, 2)
 
@@ -224,7 +225,7 @@ class ArrangedTable:
             shared = np.outer(self._sizes, self._sizes)
             p = np.exp(np.where(mine, sigma, log_one_minus_exp(np.minimum(sigma, 0.0)))) / shared
             alike = self.place[:, None] == self.place
-            p[alike] = np.broadcast_to(self._among_copies(self.place), p.shape)[alike]
+            p[alike] = np.broadcast_to(self._inside[self.place], p.shape)[alike]
             with np.errstate(divide="ignore"):
                 both = np.log(np.maximum(np.where(graph.adjacency, p, 1 - p), LEAST))
             sigma = np.where(alike | (shared > 1), both, sigma)
@@ -243,8 +244,8 @@ class ArrangedTable:
             for i, j in product(self.members[a], self.members[b]):
                 both = [log - share for log in logs]
                 rows.append((i, j, *both) if i < j else (j, i, *both[::-1]))
-        for k, group in enumerate(self.members):
-            inside = float(np.log(max(self._among_copies(k), LEAST)))
+        logs_inside = np.log(np.maximum(self._inside, LEAST)).tolist()
+        for group, inside in zip(self.members, logs_inside, strict=True):
             rows += [(i, j, inside, inside) for i, j in combinations(group, 2)]
         is_edge = [graph.has_edge(graph.names[i], graph.names[j]) for i, j, *_ in rows]
         order = sorted(range(len(rows)), key=lambda k: (not is_edge[k], -sum(rows[k][2:]), rows[k][:2]))
