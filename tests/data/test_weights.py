@@ -292,9 +292,7 @@ def test_it_is_said_what_clusters_do():
     partly = load(
         {"fixed": np.repeat(codes[0], 2), "too": np.repeat(codes[1], 2), "free": codes.ravel()[:120]}
     )
-    with pytest.warns(
-        DataWarning, match="'fixed', 'too' are constant within clusters.*only 60 clus"
-    ):
+    with pytest.warns(DataWarning, match="'fixed', 'too' are constant within clusters.*only 60 clus"):
         with_rows(partly, None, clusters)
     one = partly.variables([0, 2])
     assert with_rows(one, None, clusters)[0].warnings == one.warnings, "one variable has no edge to itself"

@@ -14,6 +14,7 @@ from ibmap.engines import Model, as_engine
 from ibmap.errors import DataError, DataWarning, SearchWarning
 from ibmap.learners import evidence_map
 from ibmap.metrics import log_score
+from ibmap.results.predictability import predictability
 
 EDGES = {("size", "weight"), ("size", "sex"), ("weight", "diet"), ("size", "diet"), ("age", "risk")}
 
@@ -51,9 +52,26 @@ def test_a_frame_of_all_kinds_needs_no_option() -> None:
     assert said[frozenset(("size", "weight"))].startswith("r +0.")
     assert said[frozenset(("weight", "diet"))].startswith("differs by")
     assert "per SD" in said[frozenset(("size", "sex"))]
-    assert "changes direction" in net.explain("age", "risk").words()
+    assert "where age is" in net.explain("age", "risk").words()
     assert net.explain("size", "sex").means[0][0] > 200
     assert log_score(net.graph_, net.engine_) > log_score(Graph(net.graph_.names), net.engine_) + 0.05
+
+
+def test_a_peak_is_told_as_one_and_never_as_no_effect() -> None:
+    rng = np.random.default_rng(0)
+    dose = rng.normal(50, 10, 500)
+    response = rng.normal(0, 2, 500) - (dose - 50) ** 2 / 50
+    net = EvidenceMAP().fit({"dose": dose, "response": response, "x": rng.normal(size=500)})
+    assert net.graph_.edges == (("dose", "response"),)
+    effects = net.learned_.with_effects(net.engine_).effects
+    assert effects.in_short(0).startswith("curved, strength 0.")
+    assert effects.strength[0] > 0.6
+    assert effects.sign[0] == 0
+    words = net.explain("dose", "response").words()
+    assert "response is highest where dose is 0.0" in words
+    assert "rise together" not in words
+    shares = predictability(net.engine_, net.graph_)
+    assert shares[1] > 0.4 > 0.1 > shares[2]
 
 
 def test_units_labels_rows_and_order_of_columns_change_nothing() -> None:

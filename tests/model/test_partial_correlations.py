@@ -8,7 +8,7 @@ from ibmap.engines import as_engine
 from ibmap.graph import Graph
 from ibmap.learners import evidence_map
 from ibmap.model.effects import effects_in, effects_of
-from ibmap.model.partial_correlations import PartialCorrelations
+from ibmap.model.partial_correlations import PartialCorrelations, partial_correlations_of
 from tests.number_tables import table_of_numbers
 
 
@@ -42,7 +42,7 @@ def test_intervals_of_two_errors_hold_the_truth_nineteen_times_in_twenty() -> No
     inside = []
     for seed in range(200):
         data, graph, truth = world(seed, 150)
-        found = effects_in(as_engine(data), graph)
+        found = partial_correlations_of(as_engine(data).gaussian_moments, graph)
         inside += (np.abs(found.strength - truth) < 1.96 * found.partial_correlation_se).tolist()
     assert len(inside) == 2000
     assert 0.94 < np.mean(inside) < 0.98  # an upper bound, as edges that are not there are known

@@ -202,8 +202,16 @@ def test_effects_between_columns_of_all_kinds_are_said_by_what_is_known(
     strength = f"In all, the association is as strong as a correlation of {size:.2f}."
     assert effects.in_words(0, ("x", "y"), levels) == (f"{words} {strength}".strip() if found else "")
     if found:
-        turning = MixedEffects(({**found, "turning_point": -1.234},)).in_words(0, ("x", "y"), levels)
-        assert "The effect changes direction 1.2 standard deviations below the middle." in turning
+        curve = {"strength_se": 0.1, "turning_point": -1.234, "turning_end": 1.0, "curvature": -0.2}
+        said = MixedEffects(({**found, **curve},)).in_words(0, ("x", "y"), levels)
+        what = f"The odds of x={levels[0][-1]} are" if levels[0] else "x is"
+        where = f"{what} highest where y is 1.2 standard deviations below its middle, everything else equal."
+        assert words in said
+        assert where in said
+        peak = MixedEffects(({**found, **curve, "turning_point": 0.5, "turning_end": 0.0, "curvature": 1.0},))
+        assert peak.in_short(0).startswith("curved, strength")
+        assert "lowest where x is 0.5 standard deviations above its middle" in peak.in_words(0, ("x", "y"))
+        assert words not in peak.in_words(0, ("x", "y"), levels) or not words
     if found and "partial_correlation" not in found:
         assert effects.in_words(0, ("x", "y")) == strength, "labels are not known"
     expected = found.get("strength", np.nan) * (-1 if found.get("direction", 0) < 0 else 1)

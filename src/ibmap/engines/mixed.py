@@ -174,6 +174,11 @@ class MixedEngine(Engine):
         levels = tuple(labels or (None,) for labels in data.levels)
         return MemoryEngine(Table(codes, data.names, levels, ordinal=data.ordinal))
 
+    def has_curves(self, x: int, given: Ints) -> bool:
+        """Whether the evidence of x has the square of one of the numbers that are given."""
+        columns = self.mixed_table.effects(x, given)[0]
+        return bool((columns[self.data.is_number[given]] > 1).any())
+
     def n_complete(self, variables: Sequence[int]) -> int:
         """Return the number of rows in which all of some variables are known."""
         data = self._repeated.data

@@ -27,7 +27,7 @@ from ibmap.model.effect_size import (
 )
 from ibmap.model.interactions import interactions_in
 from ibmap.model.layout import Layout
-from ibmap.model.mixed_effects import MixedEffects, mixed_effects
+from ibmap.model.mixed_effects import MixedEffects, is_curve, mixed_effects
 from ibmap.model.partial_correlations import COLUMNS as CORRELATIONS
 from ibmap.model.partial_correlations import PartialCorrelations, partial_correlations_of
 from ibmap.model.pseudo_likelihood import maximise, pseudo_likelihood
@@ -164,12 +164,9 @@ def effects_in(engine: Engine, graph: Graph) -> Effects:
     """Return the effects of all edges, of whichever kind the variables are."""
     if not engine.schema.is_continuous:
         return edge_effects(engine, graph)
-    moments = engine.gaussian_moments
-    return (
-        mixed_effects(engine.row_by_row, graph)
-        if moments is None
-        else partial_correlations_of(moments, graph)
-    )
+    found, moments = mixed_effects(engine.row_by_row, graph), engine.gaussian_moments
+    curved = any(map(is_curve, found.by_edge))
+    return found if moments is None or curved else partial_correlations_of(moments, graph)
 
 
 def edge_effects(engine: Engine, graph: Graph) -> EdgeEffects:

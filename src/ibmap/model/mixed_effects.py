@@ -20,7 +20,12 @@ from ibmap.graph import Graph
 
 MEASURES = ("strength", "log_odds_ratio", "log_odds_per_sd", "mean_difference", "partial_correlation")
 #: numbers that an edge may have
-NAMES = (*(name + end for name in MEASURES for end in ("", "_se")), "direction", "highest", "turning_point")
+CURVE = ("turning_point", "turning_end", "curvature")
+NAMES = (*(name + end for name in MEASURES for end in ("", "_se")), "direction", "highest", *CURVE)
+SURE = 3.0  #: standard errors of a curvature that is told
+FAR = 2.0  #: standard deviations from the middle, beyond which hardly a row is
+#: standard deviations from the middle, below which a turning point leaves more to the curve than to the line
+MAINLY = 0.5**0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +38,10 @@ class MixedEffects:
         Of each edge: "strength"; "direction", 1 if both rise together and -1 if one falls, where there is
         one; "log_odds_ratio" of two binary variables; "mean_difference", in standard deviations, of a number
         between two levels, the last and the first of ordered ones, or the "highest" and the lowest one;
-        "log_odds_per_sd" of a binary variable; "partial_correlation" of two numbers; "turning_point" of a
-        curved effect. All but the direction, the highest level and the turning point have standard errors.
+        "log_odds_per_sd" of a binary variable; "partial_correlation" of two numbers. Of a curved effect, the
+        "turning_point" of the number at one end ("turning_end": 0 the first, 1 the second), in standard
+        deviations from its middle, and the "curvature", above 0 if it is a trough and below if it is a peak.
+        Where the curve says more than the line there is no direction. Measures have standard errors.
     """
 
     by_edge: tuple[Mapping[str, float], ...]
@@ -59,6 +66,8 @@ class MixedEffects:
     def in_short(self, e: int) -> str:
         """Return the effect as a short text."""
         found = self.by_edge[e]
+        if is_curve(found):
+            return f"curved, strength {_with_error(found, 'strength')}"
         for name, after in (("log_odds_ratio", ""), ("log_odds_per_sd", " per SD")):
             if name in found:
                 middle, low, high = _times(found, name)
@@ -77,9 +86,9 @@ class MixedEffects:
         found = self.by_edge[e]
         if not found:
             return ""
-        said = [_in_words(found, names, levels)]
+        said = ["" if is_curve(found) else _in_words(found, names, levels)]
         if "turning_point" in found:
-            said.append(_turn(found["turning_point"]))
+            said.append(_turn(found, names, levels))
         whole = f"In all, the association is as strong as a correlation of {found['strength']:.2f}."
         return " ".join(filter(None, [*said, whole]))
 
@@ -115,10 +124,21 @@ def _in_words(found: Mapping[str, float], names: tuple[str, str], levels: tuple[
     )
 
 
-def _turn(at: float) -> str:
-    """Return where a curved effect has its turning point."""
+def is_curve(found: Mapping[str, float]) -> bool:
+    """Whether an effect is a peak or a trough more than a slope."""
+    return abs(found.get("turning_point", np.inf)) < MAINLY
+
+
+def _turn(found: Mapping[str, float], names: tuple[str, str], levels: tuple[Any, Any]) -> str:
+    """Return where a curved effect has its peak or trough."""
+    end, at = int(found["turning_end"]), found["turning_point"]
+    turning, other, labels = names[end], names[1 - end], levels[1 - end]
+    what = f"the odds of {other}={labels[-1]} are" if labels else f"{other} is"
+    how = "lowest" if found["curvature"] > 0 else "highest"
     side = "above" if at >= 0 else "below"
-    return f"The effect changes direction {abs(at):.2g} standard deviations {side} the middle."
+    where = f"{abs(at):.2g} standard deviations {side} its middle"
+    said = f"{what} {how} where {turning} is {where}, everything else equal."
+    return said[0].upper() + said[1:] if labels else said
 
 
 def _times(found: Mapping[str, float], name: str) -> tuple[str, str, str]:
@@ -220,9 +240,17 @@ def _numbers(shapes: Sequence[tuple[str, int]], there: Block, back: Block) -> di
         found |= {"log_odds_ratio": direction, "log_odds_ratio_se": error}  # twice the mean of both ends
     if all(kind in (CONTINUOUS, ORDINAL) or r == 2 for kind, r in shapes):
         found["direction"] = float(np.sign(direction))
-    for block, kind in ((there, kind_y), (back, kind_x)):
-        if kind == CONTINUOUS and block.effect.shape == (1, 2) and block.effect[0, 1]:
-            found["turning_point"] = -block.effect[0, 0] / (np.sqrt(2) * block.effect[0, 1])
+    for end, block, kind in ((1, there, kind_y), (0, back, kind_x)):
+        if kind == CONTINUOUS and block.effect.shape == (1, 2):
+            line, curve = block.effect[0]
+            at = -line / (np.sqrt(2) * curve) if curve else np.inf
+            is_sure = abs(curve) > SURE * np.sqrt(block.covariance[1, 1])
+            if is_sure and abs(at) < FAR and abs(curve) > abs(found.get("curvature", 0.0)):
+                found |= {"turning_point": at, "turning_end": end, "curvature": curve}
+    if is_curve(found):
+        found.pop("direction", None)
+        strength = max(_strength(there), _strength(back))  # a curve seen from its other end is no curve
+        found |= {"strength": strength, "strength_se": (1 - strength**2) / free}
     return {name: float(value) for name, value in found.items()}
 
 

@@ -41,6 +41,9 @@ def predictability(engine: Engine, graph: Graph) -> Floats:
     else:
         by_row = engine.row_by_row
         found = np.array([by_row.variance_left_out(x, given) for x, given in enumerate(blankets)])
+        curved = [len(given) > 0 and by_row.has_curves(x, given) for x, given in enumerate(blankets)]
+        if any(curved):
+            found = np.where(curved, _by_evidence(by_row, blankets), found)
     return np.asarray(np.maximum(found, 0.0))
 
 
