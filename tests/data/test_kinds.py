@@ -215,6 +215,15 @@ def test_parts_of_a_table_must_fit() -> None:
             Table(codes, ("a", "b"), **about)
 
 
+def test_declared_numbers_that_never_change_are_left_out_and_others_stay() -> None:
+    rng = np.random.default_rng(0)
+    table = {"x": rng.normal(size=60), "y": rng.normal(size=60), "same": np.full(60, 2.5)}
+    table["nearly"] = np.where(np.arange(60) == 59, 2.6, 2.5)
+    with pytest.warns(DataWarning, match="left out 'same': the same value in all rows"):
+        data = load(table, continuous=list(table))
+    assert data.names == ("x", "y", "nearly")
+
+
 @pytest.mark.parametrize(("levels", "kept"), [(100, True), (101, False)])
 def test_columns_of_up_to_a_hundred_levels_stay(levels, kept):
     """Whatever their number of rows; with none or one level they say nothing, and with two they stay."""
