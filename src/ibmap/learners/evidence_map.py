@@ -145,7 +145,7 @@ def evidence_map(
     if by.is_evidence:
         expected = cast(Any, learned.provenance.score).options()["expected_neighbours"]
         plain = by.with_options(expected_neighbours=expected, prior=None)
-        table = table.judged(counting, learned, plain)
+        table = table.judged(counting, plain)
     pairs = named_pairs(counting.schema, must), named_pairs(counting.schema, must_not)
     found = table.restored(learned, *pairs, score=by)
     more = (*alone, *few_rows_per_level(counting.schema), *near_copies(counting, found.graph))
