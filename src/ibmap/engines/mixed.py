@@ -174,10 +174,11 @@ class MixedEngine(Engine):
         levels = tuple(labels or (None,) for labels in data.levels)
         return MemoryEngine(Table(codes, data.names, levels, ordinal=data.ordinal))
 
-    def has_curves(self, x: int, given: Ints) -> bool:
-        """Whether the evidence of x has the square of one of the numbers that are given."""
-        columns = self.mixed_table.effects(x, given)[0]
-        return bool((columns[self.data.is_number[given]] > 1).any())
+    def curved(self, x: int, given: Ints) -> Ints:
+        """Return the numbers that are given and whose square is in the evidence of x, too."""
+        if not self.data.is_number[given].any():
+            return given[:0]
+        return given[self.data.is_number[given] & (self.mixed_table.effects(x, given)[0] > 1)]
 
     def n_complete(self, variables: Sequence[int]) -> int:
         """Return the number of rows in which all of some variables are known."""

@@ -99,14 +99,6 @@ class Questions:
         return Questions(np.full(m, x), members, np.arange(m + 1), others, np.arange(m + 1) * max(m - 1, 0))
 
     @staticmethod
-    def subsets(x: int, y: int, subsets: Ints) -> "Questions":
-        """Ask about x against y given each row of ``subsets``."""
-        n, size = subsets.shape
-        return Questions(
-            np.full(n, x), np.full(n, y), np.arange(n + 1), subsets.reshape(-1), size * np.arange(n + 1)
-        )
-
-    @staticmethod
     def each(xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> "Questions":
         """Ask about x_i against y_i given the first ``sizes[i]`` of ``given[i]``."""
         flat = given[np.arange(given.shape[1]) < sizes[:, None]]

@@ -1,7 +1,7 @@
 """What a test of conditional independence must offer, and the shortest ways to write one.
 
-A test is a small object with options. ``bind`` ties it to an engine once; what comes back answers the three
-shapes of question that learners ask. To bring a test of your own, pass a function to :class:`FunctionTest`,
+A test is a small object with options. ``bind`` ties it to an engine once; what comes back answers the
+questions that learners ask. To bring a test of your own, pass a function to :class:`FunctionTest`,
 subclass :class:`TableTest`, or :class:`BoundTest` for what is no function of counts.
 """
 
@@ -52,7 +52,7 @@ class Answers:
 
 
 class BoundTest:
-    """A test bound to an engine: subclass it, and answer three shapes of question about column indices.
+    """A test bound to an engine: subclass it, and write ``fixed`` and ``round_robin``, about column indices.
 
     What learners ask beside these follows from them; a test that knows a faster way overrides it.
     """
@@ -69,7 +69,12 @@ class BoundTest:
 
     def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
         """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
-        raise TypeError(f"{type(self).__name__} must define all_subsets(x, y, pool, max_size)")
+        for subsets in subset_batches(np.asarray(pool, np.int64), max_size):
+            n, size = subsets.shape
+            found = np.flatnonzero(self.each(np.full(n, x), np.full(n, y), subsets, np.full(n, size)))
+            if len(found):
+                return np.asarray(subsets[found[0]])
+        return None
 
     def each(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Bools:
         """Decide for every i whether x_i and y_i are independent given the first sizes_i of given_i."""
@@ -243,14 +248,6 @@ class BoundTableTest(BoundTest):
     def round_robin(self, x: int, members: Ints) -> Answers:
         """Test x against each member, given the other members: margins of one table."""
         return self.evaluate(ask(self.engine, Questions.fixed(x, (), members)).margins())
-
-    def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
-        """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
-        for subsets in subset_batches(np.asarray(pool, np.int64), max_size):
-            found = np.flatnonzero(self.answers(Questions.subsets(x, y, subsets)).independent)
-            if len(found):
-                return np.asarray(subsets[found[0]])
-        return None
 
     def each(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Bools:
         """Decide about pairs, each given the first so many of a row: one trip to the engine."""

@@ -15,7 +15,6 @@ from ibmap import _checks
 from ibmap._types import Bools, Floats, Ints
 from ibmap.engines import Engine
 from ibmap.engines.moments import Moments, gaussian_moments
-from ibmap.engines.questions import subset_batches
 from ibmap.independence.base import Answers, BoundTest, Parameters, log_one_minus_exp
 from ibmap.independence.bayesian import log_prior_of
 
@@ -152,14 +151,6 @@ class BoundGaussian(BoundTest):
         inverse = inverse_of(self._correlation[np.ix_(all_of, all_of)])
         return self._answers(_from_precision(inverse)[:-1, -1], max(len(members) - 1, 0), x, members)
 
-    def all_subsets(self, x: int, y: int, pool: Ints, max_size: int | None = None) -> Ints | None:
-        """Return the first subset of the pool, smallest first, that makes x and y independent; or None."""
-        for subsets in subset_batches(np.asarray(pool, np.int64), max_size):
-            found = np.flatnonzero(self._given_rows(x, y, subsets))
-            if len(found):
-                return np.asarray(subsets[found[0]])
-        return None
-
     def each(self, xs: Ints, ys: Ints, given: Ints, sizes: Ints) -> Bools:
         """Decide about pairs; conditioning sets of one size together, some at a time."""
         out = np.empty(len(xs), np.bool_)
@@ -167,16 +158,11 @@ class BoundGaussian(BoundTest):
             same, at_once = np.flatnonzero(sizes == size), max(1, MOST_NUMBERS // (size + 2) ** 2)
             for first in range(0, len(same), at_once):
                 some = same[first : first + at_once]
-                out[some] = self._given_rows(xs[some], ys[some], given[some, :size])
+                places = np.column_stack([xs[some], ys[some], given[some, :size]])
+                inverse = inverse_of(self._correlation[places[:, :, None], places[:, None, :]])
+                r = _from_precision(inverse)[:, 0, 1]
+                out[some] = self._answers(r, size, xs[some], ys[some]).independent
         return out
-
-    def _given_rows(self, xs: int | Ints, ys: int | Ints, given: Ints) -> Bools:
-        """Decide about pairs, each given a row of ``given``."""
-        n = len(given)
-        xs, ys = (np.broadcast_to(np.asarray(ends, np.int64), n) for ends in (xs, ys))
-        places = np.column_stack([xs, ys, given])
-        inverse = inverse_of(self._correlation[places[:, :, None], places[:, None, :]])
-        return self._answers(_from_precision(inverse)[:, 0, 1], given.shape[1], xs, ys).independent
 
 
 def partial_correlations(correlation: Floats, x: int, ys: Ints, given: Ints) -> Floats:

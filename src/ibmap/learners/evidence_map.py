@@ -143,9 +143,7 @@ def evidence_map(
     except SearchInterrupted as stopped:
         raise SearchInterrupted(table.names_as_before(stopped.graph), stopped.n_steps) from None
     if by.is_evidence:
-        expected = cast(Any, learned.provenance.score).options()["expected_neighbours"]
-        plain = by.with_options(expected_neighbours=expected, prior=None)
-        table = table.judged(counting, plain)
+        table = table.judged(counting, cast(Score, learned.provenance.score).with_options(prior=None))
     pairs = named_pairs(counting.schema, must), named_pairs(counting.schema, must_not)
     found = table.restored(learned, *pairs, score=by)
     more = (*alone, *few_rows_per_level(counting.schema), *near_copies(counting, found.graph))

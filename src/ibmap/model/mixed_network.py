@@ -391,10 +391,7 @@ def _bent(engine: MixedEngine, graph: Graph) -> tuple[tuple[str, str], ...]:
     found = set()
     for x in range(graph.n_variables):
         members = np.asarray(graph.neighbours(x), np.int64)
-        if engine.data.is_number[members].any():
-            columns = engine.mixed_table.effects(x, members)[0]
-            bent = members[engine.data.is_number[members] & (columns > 1)]
-            found |= {(min(x, y), max(x, y)) for y in bent.tolist()}
+        found |= {(min(x, y), max(x, y)) for y in engine.curved(x, members).tolist()}
     return tuple((graph.names[i], graph.names[j]) for i, j in sorted(found))
 
 

@@ -3,7 +3,8 @@
 Of levels it is the share of the deviance (of their entropy) that goes when the neighbours are known, of
 numbers the share of the variance. Each row is predicted by a model of the others: of levels as in
 ``criteria/left_out.py``, of numbers by linear regressions. Where a table has levels and numbers, or missing
-values, the log evidence is compared instead, which predicts each row from those before it.
+values, or an effect is curved, the log evidence is compared instead, which predicts each row from those
+before it.
 """
 
 import numpy as np
@@ -41,7 +42,7 @@ def predictability(engine: Engine, graph: Graph) -> Floats:
     else:
         by_row = engine.row_by_row
         found = np.array([by_row.variance_left_out(x, given) for x, given in enumerate(blankets)])
-        curved = [len(given) > 0 and by_row.has_curves(x, given) for x, given in enumerate(blankets)]
+        curved = [len(by_row.curved(x, given)) > 0 for x, given in enumerate(blankets)]
         if any(curved):
             found = np.where(curved, _by_evidence(by_row, blankets), found)
     return np.asarray(np.maximum(found, 0.0))
